@@ -1,0 +1,37 @@
+// Compiled once per instruction set, with MAXMARGIN_ISA set to its name.
+#include "maxmargin/core.hpp"
+
+#include "maxmargin/dual_ascent.hpp"
+#include "maxmargin/products.hpp"
+
+namespace maxmargin::MAXMARGIN_ISA {
+namespace {
+
+void any_scores(const RowsView& view, const double* w, double b, bool absolute, double* z, int threads) {
+  visit(view, [&](const auto& rows) {
+    absolute ? scores<Magnitude>(rows, w, b, z, threads) : scores<Identity>(rows, w, b, z, threads);
+  });
+}
+
+void any_combine(const RowsView& view, const double* a, bool absolute, double* u, double* scratch, int threads) {
+  visit(view, [&](const auto& rows) {
+    absolute ? combine<Magnitude>(rows, a, u, scratch, threads) : combine<Identity>(rows, a, u, scratch, threads);
+  });
+}
+
+void any_norms_sq(const RowsView& view, double* out, int threads) {
+  visit(view, [&](const auto& rows) { norms_sq(rows, out, threads); });
+}
+
+void any_dual_ascent(const RowsView& view, DualState& state, std::int64_t epochs, std::int64_t work) {
+  visit(view, [&](const auto& rows) {
+    state.loss == MarginLoss::hinge ? ascend<HingeBox>(rows, state, epochs, work)
+                                    : ascend<SquaredHingeBox>(rows, state, epochs, work);
+  });
+}
+
+}  // namespace
+
+Core core() { return {any_scores, any_combine, any_norms_sq, any_dual_ascent}; }
+
+}  // namespace maxmargin::MAXMARGIN_ISA

@@ -1,0 +1,28 @@
+// The loops of one instruction set behind plain function pointers.
+#pragma once
+
+#include <cstdint>
+
+#include "maxmargin/dual_state.hpp"
+#include "maxmargin/view.hpp"
+
+namespace maxmargin {
+
+struct Core {
+  void (*scores)(const RowsView&, const double* w, double b, bool absolute, double* z, int threads);
+  void (*combine)(const RowsView&, const double* a, bool absolute, double* u, double* scratch, int threads);
+  void (*norms_sq)(const RowsView&, double* out, int threads);
+  void (*dual_ascent)(const RowsView&, DualState&, std::int64_t epochs, std::int64_t work);
+};
+
+namespace base {
+Core core();
+}
+namespace avx2 {
+Core core();
+}
+namespace avx512 {
+Core core();
+}
+
+}  // namespace maxmargin

@@ -1,0 +1,121 @@
+// max_a  -sum_i c_i phi*(y_i, -a_i / c_i) - |X'a|^2 / (2s) - intercept term,  one a_i at a time.   (Hsieh et al. 2008)
+//
+// Invariants, before and after every step:  w = X'a / s,  b = centre + rho sum_i a_i.
+//
+// With alpha = y a >= 0 both losses are one quadratic in alpha:
+//   hinge          alpha in [0, c],    slope  y z - 1
+//   squared hinge  alpha in [0, inf),  slope  y z - 1 + alpha / (2c)
+//
+// Intercept. A penalised one is a constant feature: rho = sigma^2 / s, a fixed centre. A free one asks for sum a = 0; the
+// method of multipliers penalises (b - centre)^2 / (2 rho) and moves the centre to b after each epoch, which adds
+// rho sum a to b. At its fixed point sum a = 0.
+#pragma once
+
+#include <cstdint>
+
+#include "maxmargin/dual_state.hpp"
+#include "maxmargin/random.hpp"
+#include "maxmargin/rows.hpp"
+
+namespace maxmargin::MAXMARGIN_ISA {
+
+constexpr double infinity = __builtin_huge_val();
+
+struct HingeBox {
+  static double upper(double c) { return c; }
+  static double curvature(double) { return 0; }
+  // c max(0, -g) + alpha g,  g = y z - 1
+  static double residual(double c, double alpha, double g) { return (g < 0 ? -c * g : 0) + alpha * g; }
+};
+
+struct SquaredHingeBox {
+  static double upper(double) { return infinity; }
+  static double curvature(double c) { return 0.5 / c; }
+  // c max(0, -g)^2 + alpha g + alpha^2 / (4c)
+  static double residual(double c, double alpha, double g) {
+    return (g < 0 ? c * g * g : 0) + alpha * (g + 0.25 * alpha / c);
+  }
+};
+
+inline void shuffle(DualState& s) {
+  for (std::int64_t i = s.active - 1; i > 0; --i) {
+    const std::int64_t j = below(s.random, i + 1);
+    const std::int64_t swapped = s.order[i];
+    s.order[i] = s.order[j];
+    s.order[j] = swapped;
+  }
+}
+
+inline void widen(DualState& s) {
+  s.active = s.n;
+  s.old_highest = infinity;
+  s.old_lowest = -infinity;
+}
+
+// The end of an epoch: report, tighten the shrinking test, move the centre.
+inline void close_epoch(DualState& s) {
+  s.epochs += 1;
+  s.gap = s.running_gap;
+  s.violation = s.active == 0 ? 0 : s.highest - s.lowest;
+  s.old_highest = s.highest > 0 ? s.highest : infinity;
+  s.old_lowest = s.lowest < 0 ? s.lowest : -infinity;
+  if (s.recentre) s.intercept += s.rho * s.sum_a;
+  s.position = 0;
+}
+
+// Visits rows until `work` stored values were touched or `epochs` epochs were finished.
+// A row at a bound whose slope points outwards by more than any violation of the last epoch leaves the active set.
+template <class Box, class Rows>
+void ascend(const Rows& rows, DualState& s, std::int64_t epochs, std::int64_t work) {
+  const std::int64_t last_epoch = s.epochs + epochs;
+  const std::int64_t last_visit = s.visits + work;
+  const double per_strength = 1 / s.strength;
+  while (s.epochs < last_epoch && s.visits < last_visit) {
+    if (s.position == 0) {
+      shuffle(s);
+      s.highest = -infinity;
+      s.lowest = infinity;
+      s.running_gap = 0;
+    }
+    while (s.position < s.active && s.visits < last_visit) {
+      if (s.position + 2 < s.active) rows.prefetch(s.order[s.position + 2]);
+      const std::int64_t i = s.order[s.position];
+      const double y = s.y[i], c = s.cost[i], alpha = y * s.a[i];
+      const double upper = Box::upper(c), curvature = Box::curvature(c);
+      const double g = y * (rows.dot(i, s.w) + s.intercept) - 1;
+      const double slope = g + curvature * alpha;
+      s.visits += rows.size(i) + 1;
+      s.running_gap += Box::residual(c, alpha, g);
+
+      const bool leaves = (alpha <= 0 && slope > s.old_highest) || (alpha >= upper && slope < s.old_lowest);
+      if (leaves && s.shrink) {
+        s.active -= 1;
+        s.order[s.position] = s.order[s.active];
+        s.order[s.active] = i;
+        continue;
+      }
+      double projected = slope;
+      if (alpha <= 0 && slope > 0) projected = 0;
+      if (alpha >= upper && slope < 0) projected = 0;
+      if (projected > s.highest) s.highest = projected;
+      if (projected < s.lowest) s.lowest = projected;
+
+      if (projected != 0) {
+        const double hessian = s.norm_sq[i] * per_strength + s.rho + curvature;
+        double moved = hessian > 0 ? alpha - slope / hessian : upper;  // a zero row without curvature: straight to its bound
+        moved = moved < 0 ? 0 : moved > upper ? upper : moved;
+        const double step = y * (moved - alpha);
+        if (step != 0) {
+          s.a[i] = y * moved;
+          rows.add(i, step * per_strength, s.w);
+          s.sum_a += step;
+          s.intercept += s.rho * step;
+        }
+      }
+      s.position += 1;
+    }
+    if (s.position >= s.active) close_epoch(s);
+  }
+}
+
+}  // namespace maxmargin::MAXMARGIN_ISA

@@ -1,0 +1,144 @@
+// Rows of X as a template over storage, value and index type. Four verbs: dot, add, norm_sq, prefetch.
+// Every product accumulates in double.
+//
+// MAXMARGIN_ISA names the namespace, so that one source compiled for several instruction sets gives distinct symbols
+// and the linker can never mix them.
+#pragma once
+
+#include <cstdint>
+
+#include "maxmargin/view.hpp"
+
+#ifndef MAXMARGIN_ISA
+#define MAXMARGIN_ISA base
+#endif
+
+namespace maxmargin::MAXMARGIN_ISA {
+
+struct Identity {
+  static double of(double v) { return v; }
+};
+
+// For error bounds: |x|'|w| in place of x'w.
+struct Magnitude {
+  static double of(double v) { return v < 0 ? -v : v; }
+};
+
+template <class Value>
+struct DenseRows {
+  const Value* x;
+  std::int64_t n, d, stride;
+
+  explicit DenseRows(const RowsView& v)
+      : x(static_cast<const Value*>(v.values)), n(v.n), d(v.d), stride(v.stride) {}
+
+  std::int64_t size(std::int64_t) const { return d; }
+
+  // Four streams hide the latency of the fused multiply-add.
+  template <class Of = Identity>
+  double dot(std::int64_t i, const double* w) const {
+    const Value* row = x + i * stride;
+    const std::int64_t q = d / 4;
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+    for (std::int64_t j = 0; j < q; ++j) {
+      s0 += Of::of(double(row[j])) * Of::of(w[j]);
+      s1 += Of::of(double(row[j + q])) * Of::of(w[j + q]);
+      s2 += Of::of(double(row[j + 2 * q])) * Of::of(w[j + 2 * q]);
+      s3 += Of::of(double(row[j + 3 * q])) * Of::of(w[j + 3 * q]);
+    }
+    for (std::int64_t j = 4 * q; j < d; ++j) s0 += Of::of(double(row[j])) * Of::of(w[j]);
+    return (s0 + s1) + (s2 + s3);
+  }
+
+  template <class Of = Identity>
+  void add(std::int64_t i, double t, double* w) const {
+    const Value* row = x + i * stride;
+#pragma omp simd
+    for (std::int64_t j = 0; j < d; ++j) w[j] += t * Of::of(double(row[j]));
+  }
+
+  double norm_sq(std::int64_t i) const {
+    const Value* row = x + i * stride;
+    double s = 0;
+#pragma omp simd reduction(+ : s)
+    for (std::int64_t j = 0; j < d; ++j) s += double(row[j]) * double(row[j]);
+    return s;
+  }
+
+  void prefetch(std::int64_t i) const {
+    const char* row = reinterpret_cast<const char*>(x + i * stride);
+    const std::int64_t bytes = d * std::int64_t(sizeof(Value));
+    for (std::int64_t at = 0; at < bytes && at < 512; at += 64) __builtin_prefetch(row + at);
+  }
+};
+
+template <class Value, class Index>
+struct SparseRows {
+  const Value* x;
+  const Index* column;
+  const Index* start;
+  std::int64_t n, d;
+
+  explicit SparseRows(const RowsView& v)
+      : x(static_cast<const Value*>(v.values)),
+        column(static_cast<const Index*>(v.indices)),
+        start(static_cast<const Index*>(v.indptr)),
+        n(v.n),
+        d(v.d) {}
+
+  std::int64_t size(std::int64_t i) const { return std::int64_t(start[i + 1]) - std::int64_t(start[i]); }
+
+  template <class Of = Identity>
+  double dot(std::int64_t i, const double* w) const {
+    const std::int64_t end = start[i + 1];
+    std::int64_t p = start[i];
+    double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
+    for (; p + 4 <= end; p += 4) {
+      s0 += Of::of(double(x[p])) * Of::of(w[column[p]]);
+      s1 += Of::of(double(x[p + 1])) * Of::of(w[column[p + 1]]);
+      s2 += Of::of(double(x[p + 2])) * Of::of(w[column[p + 2]]);
+      s3 += Of::of(double(x[p + 3])) * Of::of(w[column[p + 3]]);
+    }
+    for (; p < end; ++p) s0 += Of::of(double(x[p])) * Of::of(w[column[p]]);
+    return (s0 + s1) + (s2 + s3);
+  }
+
+  template <class Of = Identity>
+  void add(std::int64_t i, double t, double* w) const {
+    const std::int64_t end = start[i + 1];
+    for (std::int64_t p = start[i]; p < end; ++p) w[column[p]] += t * Of::of(double(x[p]));
+  }
+
+  double norm_sq(std::int64_t i) const {
+    const std::int64_t end = start[i + 1];
+    double s = 0;
+    for (std::int64_t p = start[i]; p < end; ++p) s += double(x[p]) * double(x[p]);
+    return s;
+  }
+
+  // The head of the row; the hardware follows the stream from there.
+  void prefetch(std::int64_t i) const {
+    const std::int64_t p = start[i];
+    const char* values = reinterpret_cast<const char*>(x + p);
+    const char* columns = reinterpret_cast<const char*>(column + p);
+    for (int at = 0; at < 256; at += 64) {
+      __builtin_prefetch(values + at);
+      __builtin_prefetch(columns + at);
+    }
+  }
+};
+
+// Calls f with the typed rows behind the view.
+template <class F>
+void visit(const RowsView& v, F&& f) {
+  if (v.indices == nullptr) {
+    v.double_values ? f(DenseRows<double>(v)) : f(DenseRows<float>(v));
+  } else if (v.long_indices) {
+    v.double_values ? f(SparseRows<double, std::int64_t>(v)) : f(SparseRows<float, std::int64_t>(v));
+  } else {
+    v.double_values ? f(SparseRows<double, std::int32_t>(v)) : f(SparseRows<float, std::int32_t>(v));
+  }
+}
+
+}  // namespace maxmargin::MAXMARGIN_ISA

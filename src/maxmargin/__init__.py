@@ -1,0 +1,21 @@
+"""Large-margin learning with proof: every fit ends in a certificate."""
+
+from maxmargin.certificate import Certificate as Certificate
+from maxmargin.certificate import certify as certify
+from maxmargin.design import Dense as Dense
+from maxmargin.design import Sparse as Sparse
+from maxmargin.design import as_design as as_design
+from maxmargin.estimators import LinearSVC as LinearSVC
+from maxmargin.losses import Hinge as Hinge
+from maxmargin.losses import SquaredHinge as SquaredHinge
+from maxmargin.penalties import Ridge as Ridge
+from maxmargin.problem import Intercept as Intercept
+from maxmargin.problem import Problem as Problem
+from maxmargin.solution import Solution as Solution
+from maxmargin.solution import Status as Status
+from maxmargin.solvers import DualAscent as DualAscent
+from maxmargin.solvers import Newton as Newton
+from maxmargin.solvers import fit_problem as fit_problem
+from maxmargin.versions import show_versions as show_versions
+
+__version__ = "0.1.0"

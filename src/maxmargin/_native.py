@@ -1,0 +1,35 @@
+"""The only importer of the compiled core.
+
+The widest instruction set that the processor has is chosen at import. The environment variable MAXMARGIN_ISA (base, avx2
+or avx512) overrides it: results are bit-identical only for the same instruction set and thread count.
+"""
+
+from __future__ import annotations
+
+import os
+
+from maxmargin import _core
+
+DualAscent = _core.DualAscent
+Rows = _core.Rows
+combine = _core.combine
+dense = _core.dense
+isa = _core.isa
+isas = _core.isas
+max_threads = _core.max_threads
+norms_sq = _core.norms_sq
+scores = _core.scores
+sparse = _core.sparse
+use_isa = _core.use_isa
+
+
+def choose_isa(name: str | None) -> None:
+    """Use the named instruction set; None keeps the widest."""
+    if name is None:
+        return
+    if name not in isas():
+        raise ImportError(f"MAXMARGIN_ISA={name}: this processor and build offer {', '.join(isas())}.")
+    use_isa(name)
+
+
+choose_isa(os.environ.get("MAXMARGIN_ISA"))

@@ -1,0 +1,293 @@
+"""Certificate: how good an answer is at worst. The contract is docs/certificate.md.
+
+`certify` evaluates P and D from X, y and the numbers given. It trusts nothing that a solver kept: the dual point is made
+exactly feasible here, and where none is given one is built from the slopes of the losses.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.problem import Intercept, Problem
+
+Floats = NDArray[np.float64]
+
+UNIT = 2.0**-53  # half the distance from 1 to the next double
+TINY = 2.0**-1022  # the largest error of an underflow
+
+
+class Claim(ABC):
+    """What an estimator published: enough to state its problems again from data and to certify its numbers."""
+
+    @abstractmethod
+    def certify(self, X: Any, y: Any, sample_weight: Any, precision: str) -> Certificate:
+        """The certificate of the published numbers on this data."""
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Certificate:
+    """The optimum lies in [dual, primal]; the answer reaches primal.
+
+    `precision` is "computed" (float64), "rigorous" (bounds that hold in exact arithmetic) or "none". `zero` is the objective
+    of the predictor that is always 0. `parts` holds the certificates of problems solved side by side, whose sums these are.
+    """
+
+    primal: float
+    dual: float
+    precision: str
+    zero: float
+    parts: tuple[Certificate, ...] = ()
+    claim: Claim | None = field(default=None, compare=False)
+
+    def verify(self, X: Any, y: Any, sample_weight: Any = None, precision: str = "computed") -> Certificate:
+        """A new certificate of the same coefficients, from scratch: X, y and the published numbers are all that is used."""
+        if self.claim is None:
+            raise ValueError("Certificate.verify: this certificate belongs to no estimator. Use certify(problem, w, b, a).")
+        return self.claim.certify(X, y, sample_weight, precision)
+
+    @property
+    def gap(self) -> float:
+        """primal - dual: no answer is better than this one by more."""
+        if not math.isfinite(self.primal) or not math.isfinite(self.dual):
+            return math.inf
+        return max(0.0, self.primal - self.dual)
+
+    @property
+    def relative_gap(self) -> float:
+        """gap / max(|primal|, |dual|, 2^-52 zero), and 0 where the gap is 0."""
+        gap = self.gap
+        if gap == 0.0 or not math.isfinite(gap):
+            return gap
+        return gap / max(abs(self.primal), abs(self.dual), 2.0**-52 * self.zero)
+
+    def __repr__(self) -> str:
+        if self.precision == "none" or not math.isfinite(self.gap):
+            return f"The objective reached is {self.primal:.9g}.\nNo bound on the best possible value is known."
+        how = {"computed": "evaluated in float64", "rigorous": "rounding included"}[self.precision]
+        return (
+            f"The objective reached is {self.primal:.9g}; no predictor of this kind gets below {self.dual:.9g}.\n"
+            f"So it is within {self.relative_gap:.2g} of the best possible, relative to its size ({how})."
+        )
+
+
+def combined(parts: tuple[Certificate, ...]) -> Certificate:
+    """One certificate for problems solved side by side: the sums."""
+    if len(parts) == 1:
+        return parts[0]
+    precisions = {part.precision for part in parts}
+    return Certificate(
+        primal=math.fsum(part.primal for part in parts),
+        dual=math.fsum(part.dual for part in parts),
+        precision=precisions.pop() if len(precisions) == 1 else "none" if "none" in precisions else "computed",
+        zero=math.fsum(part.zero for part in parts),
+        parts=parts,
+    )
+
+
+def certify(
+    problem: Problem, w: Floats, b: float = 0.0, a: Floats | None = None, precision: str = "computed"
+) -> Certificate:
+    """Bound how far (w, b) is from the optimum of the problem, by the dual point a or by one made from the slopes."""
+    w = np.asarray(w, dtype=np.float64)
+    z = problem.design.scores(w, b)
+    a = dual_from_slopes(problem, z) if a is None else feasible(problem, a)
+    return evaluate(problem, w, b, z, a, precision)
+
+
+def evaluate(problem: Problem, w: Floats, b: float, z: Floats, a: Floats, precision: str) -> Certificate:
+    """The certificate of (w, b), its scores z = Xw + b and an exactly feasible a."""
+    rounding = {"computed": _Nearest, "rigorous": _Outward}[precision](problem)
+    trivial = -rounding.above(problem.conjugate_terms(np.zeros_like(a)))
+    return Certificate(
+        primal=_primal(problem, rounding, w, b, z),
+        dual=max(trivial, _dual(problem, rounding, a)),
+        precision=precision,
+        zero=problem.zero(),
+    )
+
+
+def _primal(problem: Problem, rounding: _Rounding, w: Floats, b: float, z: Floats) -> float:
+    loss, y = problem.loss, problem.target
+    low, high = rounding.scores(w, b, z)
+    value = np.maximum(loss.value(y, low), loss.value(y, high))
+    slack = 1.0 + np.abs(value) + np.abs(y) + np.maximum(np.abs(low), np.abs(high))
+    total = rounding.above(problem.cost * rounding.raised(value, slack))
+    return rounding.sum(total, rounding.above(problem.penalty.terms(w)), rounding.above(np.array([problem.beta(b)])))
+
+
+def _dual(problem: Problem, rounding: _Rounding, a: Floats) -> float:
+    cost, y = problem.cost, problem.target
+    v = np.divide(np.abs(a), cost, out=np.zeros_like(a), where=cost > 0)
+    slack = (1.0 + v) * (1.0 + v + np.abs(y)) * cost
+    loss = rounding.above(rounding.raised(problem.conjugate_terms(a), slack))
+    low, high = rounding.combination(a)
+    conjugate = problem.penalty.conjugate_terms
+    penalty = rounding.above(np.maximum(conjugate(low), conjugate(high)))
+    return -rounding.sum(loss, penalty, rounding.above(np.array([problem.beta_conjugate(math.fsum(a))])))
+
+
+class _Rounding(ABC):
+    """How the numbers of a certificate are rounded. P and -D are both bounded from above."""
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+
+    @abstractmethod
+    def scores(self, w: Floats, b: float, z: Floats) -> tuple[Floats, Floats]:
+        """Ends between which the exact scores lie."""
+
+    @abstractmethod
+    def combination(self, a: Floats) -> tuple[Floats, Floats]:
+        """Ends between which the exact X'a lies."""
+
+    @abstractmethod
+    def raised(self, terms: Floats, slack: Floats) -> Floats:
+        """terms + 16 u slack, the promise of losses on their own rounding."""
+
+    @abstractmethod
+    def above(self, terms: Floats) -> float:
+        """The sum of terms, each within 16 u of its size."""
+
+    @abstractmethod
+    def sum(self, *numbers: float) -> float:
+        """The sum of a few numbers."""
+
+
+@final
+class _Nearest(_Rounding):
+    """Plain float64."""
+
+    def scores(self, w: Floats, b: float, z: Floats) -> tuple[Floats, Floats]:
+        return z, z
+
+    def combination(self, a: Floats) -> tuple[Floats, Floats]:
+        u = self.problem.design.combine(a)
+        return u, u
+
+    def raised(self, terms: Floats, slack: Floats) -> Floats:
+        return terms
+
+    def above(self, terms: Floats) -> float:
+        return float(np.sum(terms))
+
+    def sum(self, *numbers: float) -> float:
+        return math.fsum(numbers)
+
+
+@final
+class _Outward(_Rounding):
+    """Upper bounds that hold in exact arithmetic on the given floats (section 5 of docs/certificate.md)."""
+
+    def scores(self, w: Floats, b: float, z: Floats) -> tuple[Floats, Floats]:
+        sizes = self.problem.design.scores(w, b, absolute=True)
+        return self._around(z, sizes, self.problem.design.longest_row + 1)
+
+    def combination(self, a: Floats) -> tuple[Floats, Floats]:
+        design = self.problem.design
+        return self._around(design.combine(a), design.combine(a, absolute=True), design.n)
+
+    @staticmethod
+    def _around(x: Floats, sizes: Floats, terms: int) -> tuple[Floats, Floats]:
+        """x -+ the error of a sum of products, whose sizes were summed in floats too."""
+        k = terms + 1
+        gamma = k * UNIT / (1.0 - k * UNIT)
+        error = gamma * (1.0 + 4.0 * gamma) * sizes * (1.0 + 8.0 * UNIT) + k * TINY
+        return np.nextafter(x - error, -np.inf), np.nextafter(x + error, np.inf)
+
+    def raised(self, terms: Floats, slack: Floats) -> Floats:
+        return np.nextafter(terms + 16.0 * UNIT * (1.0 + 8.0 * UNIT) * slack, np.inf)
+
+    def above(self, terms: Floats) -> float:
+        if not np.isfinite(terms).all():
+            return math.inf
+        wide = terms + 16.0 * UNIT * (1.0 + 4.0 * UNIT) * np.abs(terms) + TINY
+        return math.nextafter(math.fsum(wide.ravel()), math.inf)
+
+    def sum(self, *numbers: float) -> float:
+        return math.nextafter(math.fsum(numbers), math.inf) if all(map(math.isfinite, numbers)) else math.inf
+
+
+def feasible(problem: Problem, a: Floats) -> Floats:
+    """The exactly feasible point near a: inside the box, and with Σ a_i = 0 where the intercept is free."""
+    low, high = problem.box()
+    a = np.clip(np.asarray(a, dtype=np.float64), low, high)
+    if not np.isfinite(a).all():
+        raise ValueError("certify(a): the dual point must be finite.")
+    return _balanced(a, low, high) if problem.intercept is Intercept.FREE else a
+
+
+def dual_from_slopes(problem: Problem, z: Floats) -> Floats:
+    """a_i = -c_i φ'(y_i, z_i), scaled by the t that maximises D(t a), made exactly feasible."""
+    low, high = problem.box()
+    a = feasible(problem, np.clip(-problem.cost * problem.loss.slope(problem.target, z), low, high))
+    u = problem.design.combine(a)
+    total = math.fsum(a)
+
+    def negative_dual(t: float) -> float:
+        loss = float(np.sum(problem.conjugate_terms(t * a)))
+        return loss + problem.penalty.conjugate(t * u) + problem.beta_conjugate(t * total)
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        room = np.where(a > 0, high / a, np.where(a < 0, low / a, np.inf))
+    t = _argmin(negative_dual, float(np.min(room, initial=np.inf)))
+    return feasible(problem, t * a)
+
+
+def _argmin(f: Callable[[float], float], most: float) -> float:
+    """The minimiser of a convex function on [0, most], by golden sections to one part in 2^20; 1 where all is flat."""
+    right = min(1.0, most)
+    while 2.0 * right <= most and f(2.0 * right) < f(right) and right < 2.0**60:
+        right *= 2.0
+    left, right = 0.0, min(2.0 * right, most)
+    golden = 0.5 * (math.sqrt(5.0) - 1.0)
+    for _ in range(44):
+        inner, outer = right - golden * (right - left), left + golden * (right - left)
+        if f(inner) <= f(outer):
+            right = outer
+        else:
+            left = inner
+    return 0.5 * (left + right)
+
+
+def _balanced(a: Floats, low: Floats, high: Floats) -> Floats:
+    """a moved onto a grid of step g, inside the box, with an exact sum of 0.
+
+    All numbers are integers times g below 2^53 g, so every sum below is exact in doubles.
+    """
+    most = min(float(np.maximum(-low, high).sum()), 2.5 * float(np.abs(a).sum()))
+    exponent = math.frexp(most)[1]  # most < 2^exponent
+    if most == 0.0 or exponent < -1000:
+        return np.zeros_like(a)
+    grid = math.ldexp(1.0, exponent - 52)
+    low, high = np.ceil(low / grid), np.floor(high / grid)
+    m = np.clip(np.rint(a / grid), low, high)
+    excess = float(m.sum())
+    if excess:
+        toward = np.minimum(m - low if excess > 0 else high - m, abs(excess))
+        strictly_inside = (m > low) & (m < high)
+        m = _take(m, excess, np.where(strictly_inside, toward, 0.0))
+        excess = float(m.sum())
+    if excess:
+        m = _take(m, excess, np.where(np.sign(m) == np.sign(excess), np.abs(m), 0.0))
+    return np.asarray(m * grid)
+
+
+def _take(m: Floats, excess: float, room: Floats) -> Floats:
+    """m with up to |excess| taken out of the rows, in proportion to their room."""
+    total = float(room.sum())
+    if total == 0.0:
+        return m
+    amount = min(abs(excess), total)
+    share = np.minimum(np.floor(room * (amount / total)), room)
+    rest, room = max(0.0, amount - float(share.sum())), room - share
+    # What the rounding down left over goes to the first rows that have room.
+    share = share + np.clip(rest - (np.cumsum(room) - room), 0.0, room)
+    return m - math.copysign(1.0, excess) * share

@@ -1,0 +1,170 @@
+"""Design: the rows of X, whatever stores them.
+
+Five verbs, all products: `scores(w) = Xw + b`, `combine(a) = X'a`, `norms_sq = |x_i|²`, and for second-order solvers
+`inner(rows, others) = X_I X_J'` and `weighted_gram(t) = X' diag(t) X`. float32 and float64 data are used where they lie, and
+every product accumulates in float64.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from functools import cached_property
+from typing import Any, final
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from maxmargin import _native
+
+Floats = NDArray[np.float64]
+VALUE_TYPES = (np.float32, np.float64)
+BLOCK = 4096  # rows of one blocked product: small beside the data, large enough for BLAS
+
+
+class Design(ABC):
+    """Rows x_i of length d. `threads` bounds the team of each product; the same number gives the same bits."""
+
+    n: int
+    d: int
+    threads: int
+    longest_row: int  # the most terms that one x_i'w sums
+    dtype: np.dtype[Any]
+    _rows: Any
+
+    @abstractmethod
+    def inner(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
+        """X_I X_J', the inner products of two sets of rows."""
+
+    @abstractmethod
+    def weighted_gram(self, weights: Floats) -> Floats:
+        """X' diag(weights) X, d x d; rows of weight 0 cost nothing."""
+
+    @property
+    def stored(self) -> int:
+        """How many values the rows hold: the cost of one product."""
+        return int(self._rows.stored)
+
+    def scores(self, w: Floats, b: float | Floats = 0.0, absolute: bool = False) -> Floats:
+        """z_i = x_i'w + b; with `absolute`, |x_i|'|w| + |b|. One column per column of w."""
+        if w.ndim == 1:
+            z = np.empty(self.n)
+            weights = np.ascontiguousarray(w, dtype=np.float64)
+            _native.scores(self._rows, weights, float(b), z, self.threads, absolute)
+            return z
+        offsets = np.broadcast_to(b, w.shape[1])
+        return np.stack([self.scores(w[:, k], float(offsets[k]), absolute) for k in range(w.shape[1])], axis=1)
+
+    def combine(self, a: Floats, absolute: bool = False) -> Floats:
+        """u = X'a = Σ a_i x_i; with `absolute`, |X|'|a|. One column per column of a."""
+        if a.ndim == 1:
+            u = np.empty(self.d)
+            _native.combine(self._rows, np.ascontiguousarray(a, dtype=np.float64), u, self.threads, absolute)
+            return u
+        return np.stack([self.combine(a[:, k], absolute) for k in range(a.shape[1])], axis=1)
+
+    @cached_property
+    def norms_sq(self) -> Floats:
+        """|x_i|²."""
+        out = np.empty(self.n)
+        _native.norms_sq(self._rows, out, self.threads)
+        return out
+
+
+@final
+class Dense(Design):
+    """Rows of a 2-D array, each contiguous; any distance between rows."""
+
+    def __init__(self, X: NDArray[Any], threads: int = 1) -> None:
+        self.n, self.d = X.shape
+        self.threads = threads
+        self.longest_row = self.d
+        self.dtype = X.dtype
+        self._array = X
+        self._rows = _native.dense(X)
+
+    def inner(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
+        left = self._array[rows].astype(np.float64)
+        right = left if others is rows else self._array[others].astype(np.float64)
+        return np.asarray(left @ right.T)
+
+    def weighted_gram(self, weights: Floats) -> Floats:
+        total = np.zeros((self.d, self.d))
+        used = np.flatnonzero(weights)
+        for first in range(0, used.size, BLOCK):
+            rows = used[first : first + BLOCK]
+            block = self._array[rows].astype(np.float64)
+            total += (block * weights[rows, None]).T @ block
+        return total
+
+
+@final
+class Sparse(Design):
+    """Rows of a CSR matrix with 32- or 64-bit indices, one entry at most per place."""
+
+    def __init__(self, X: Any, threads: int = 1) -> None:
+        self.n, self.d = X.shape
+        self.threads = threads
+        self.longest_row = int(np.diff(X.indptr).max(initial=0))
+        self.dtype = X.dtype
+        self._matrix = X
+        self._rows = _csr_rows(X)
+
+    def inner(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
+        left = self._matrix[rows].astype(np.float64)
+        right = left if others is rows else self._matrix[others].astype(np.float64)
+        return np.asarray((left @ right.T).toarray())
+
+    def weighted_gram(self, weights: Floats) -> Floats:
+        used = np.flatnonzero(weights)
+        block = self._matrix[used].astype(np.float64)
+        return np.asarray((block.multiply(weights[used, None]).tocsr().T @ block).toarray())
+
+
+def as_design(X: Any, threads: int = 1) -> Design:
+    """The Design of a validated 2-D array or CSR matrix.
+
+    Nothing is copied, with three exceptions, each in its own dtype: arrays whose rows are not contiguous (Fortran order),
+    CSR entries stored twice at one place, and index arrays of two different types.
+    """
+    if sp.issparse(X):
+        return Sparse(_canonical(X), threads)
+    if X.dtype not in VALUE_TYPES:
+        raise TypeError(f"Dense(dtype={X.dtype}): values must be float32 or float64.")
+    if X.shape[1] > 1 and X.strides[1] != X.itemsize or not X.flags.aligned or X.strides[0] % X.itemsize:
+        X = np.ascontiguousarray(X) if X.flags.aligned else np.array(X, order="C")
+    return Dense(X, threads)
+
+
+def check_structure(X: Any) -> None:
+    """Refuse a corrupt CSR matrix before anything reads through its indices."""
+    if sp.issparse(X) and X.format == "csr" and X.dtype in VALUE_TYPES:
+        _csr_rows(X)
+
+
+def _csr_rows(X: Any) -> Any:
+    indices, indptr = X.indices, X.indptr
+    wide = np.int64 if np.int64 in (indices.dtype, indptr.dtype) else np.int32
+    stored = max(0, int(indptr[-1])) if indptr.size else 0
+    try:
+        return _native.sparse(
+            np.ascontiguousarray(X.data[:stored]),
+            np.ascontiguousarray(indices[:stored], dtype=wide),
+            np.ascontiguousarray(indptr, dtype=wide),
+            X.shape[1],
+        )
+    except ValueError as fault:
+        raise ValueError(f"X is a corrupt CSR matrix of shape {X.shape}: {fault}.") from None
+
+
+def _canonical(X: Any) -> Any:
+    """X itself where each place is stored once, else a copy with the entries summed."""
+    if X.dtype not in VALUE_TYPES:
+        raise TypeError(f"Sparse(dtype={X.dtype}): values must be float32 or float64.")
+    if X.format != "csr":
+        X = X.tocsr()
+    check_structure(X)
+    if not X.has_canonical_format:
+        X = X.copy()
+        X.sum_duplicates()
+    return X

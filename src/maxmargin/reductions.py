@@ -1,0 +1,50 @@
+"""Reductions: many classes as many two-class problems on one shared Design."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, wait
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin.problem import Problem
+from maxmargin.solution import Solution
+from maxmargin.solvers.base import Solver, Watch
+
+Floats = NDArray[np.float64]
+
+
+def one_vs_rest(codes: NDArray[np.int64], classes: int) -> list[Floats]:
+    """A target in {-1, +1} per class: +1 where the row is of that class. Two classes need one target, that of the second."""
+    wanted = [1] if classes == 2 else range(classes)
+    return [np.where(codes == k, 1.0, -1.0) for k in wanted]
+
+
+def solve_all(
+    problems: Sequence[Problem], make: Callable[[Problem], Solver], watch: Watch, threads: int = 1
+) -> tuple[Solution, ...]:
+    """A Solution per problem, `threads` at a time; each has an equal share of the time that is left.
+
+    The solves run in threads of their own and the caller waits, so that Ctrl-C reaches the waiting caller at once, whatever the
+    loops are doing; it becomes `watch.interrupt()`, after which every solve ends with the best it has.
+    """
+    unsolved = len(problems)
+
+    def solve(problem: Problem) -> Solution:
+        nonlocal unsolved
+        share = watch.share(math.ceil(unsolved / threads))
+        unsolved -= 1  # a lost update between threads shifts time between classes, no more
+        solver = make(problem)
+        solver.require(problem)
+        return solver.solve(problem, watch=share)
+
+    with ThreadPoolExecutor(min(threads, len(problems)), thread_name_prefix="maxmargin") as pool:
+        futures: list[Future[Solution]] = [pool.submit(solve, problem) for problem in problems]
+        try:
+            wait(futures)
+        except KeyboardInterrupt:
+            watch.interrupt(by_signal=True)
+            wait(futures)
+    return tuple(future.result() for future in futures)

@@ -1,0 +1,233 @@
+"""Dual ascent, one coordinate at a time (LIBLINEAR's dual coordinate descent; Hsieh et al. 2008).
+
+    max_a  Σ y_i a_i [- a_i² / (4 c_i)] - |X'a|² / (2s),   y_i a_i in [0, c_i]  [or [0, ∞) for the squared hinge]
+
+Each visit maximises over one a_i exactly and keeps w = X'a / s up to date, at the price of one row. Rows that sit at a bound
+and are pushed outwards leave the active set until the rest is solved. The rate is linear (Luo and Tseng 1992); it is fast
+on sparse data with many columns, and slow where cost times |x_i|² is large and rows are many and dense.
+
+A free intercept asks for Σ a_i = 0. The method of multipliers keeps b = b_k + ρ Σ a_i and moves its centre b_k after each epoch.
+
+The finish. When the gap, extrapolated at its present rate, would cost more visits than Newton steps on the rows that are off
+their bounds, Newton takes over from the present point. `finish=False` keeps to coordinate steps.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from maxmargin import _native
+from maxmargin.losses import Hinge, MarginLoss, SquaredHinge
+from maxmargin.penalties import Ridge
+from maxmargin.problem import Intercept, Problem
+from maxmargin.solution import Solution, Status, Work, conclude
+from maxmargin.solvers.base import Solver, Watch
+from maxmargin.solvers.newton import LARGEST_SYSTEM, Newton
+
+Floats = NDArray[np.float64]
+
+BURST = 20_000_000  # stored values per native call: some 50 ms, so that Ctrl-C and time limits are met
+SMALL = 50_000  # below this many stored values per epoch, several epochs go into one call
+FLOPS_PER_VISIT = 28  # dense flops in the time of one visit of a stored value (1.4 ns at 20 Gflop/s)
+FIRST_EPOCHS = 12  # before the rate of convergence can be told
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class DualAscent(Solver):
+    """Dual coordinate ascent until the certified relative gap is at most `tol`."""
+
+    tol: float = 1e-4
+    max_epochs: int = 1000
+    seed: int = 0
+    shrink: bool = True
+    finish: bool = True
+
+    def refuse(self, problem: Problem) -> str | None:
+        if not isinstance(problem.loss, (Hinge, SquaredHinge)):
+            return f"DualAscent: the loss must be Hinge() or SquaredHinge(), not {problem.loss!r}."
+        if not isinstance(problem.penalty, Ridge):
+            return f"DualAscent: the penalty must be Ridge(strength), not {problem.penalty!r}."
+        return None
+
+    def solve(self, problem: Problem, start: Solution | None = None, watch: Watch | None = None) -> Solution:
+        self.require(problem)
+        return _Ascent(self, problem, start, watch or Watch()).run()
+
+
+class _Ascent:
+    """One solve: bursts of native work, an estimate of the gap after each, a certificate when it looks done."""
+
+    def __init__(self, options: DualAscent, problem: Problem, start: Solution | None, watch: Watch) -> None:
+        assert isinstance(problem.penalty, Ridge)
+        self.options, self.problem, self.watch = options, problem, watch
+        n = problem.design.n
+        self.strength = problem.penalty.strength
+        self.a = np.zeros(n) if start is None else start.dual.copy()
+        self.w = problem.design.combine(self.a) / self.strength if start is not None else np.zeros(problem.design.d)
+        self.norms = problem.design.norms_sq
+        self.order = np.flatnonzero(problem.cost > 0)
+        self.free = problem.intercept is Intercept.FREE
+        self.native = self._native_state(0.0 if start is None else start.intercept)
+        self.best: tuple[Any, ...] | None = None
+        self.certificates = 0
+        self.stalled = 0
+        self.steps = 0
+        self.may_finish = options.finish
+        self.history: list[tuple[int, float]] = []  # (visits, estimated gap) after each call
+
+    def _native_state(self, intercept: float) -> Any:
+        problem = self.problem
+        sum_a = float(self.a.sum())
+        if self.free:
+            rho = self._first_rho()
+        else:
+            rho = 1.0 / problem.intercept_strength
+            intercept = rho * sum_a
+        return _native.DualAscent(
+            rows=problem.design._rows,
+            y=np.ascontiguousarray(problem.target, dtype=np.float64),
+            cost=np.ascontiguousarray(problem.cost),
+            norm_sq=self.norms,
+            a=self.a,
+            w=self.w,
+            order=self.order,
+            squared=isinstance(problem.loss, SquaredHinge),
+            strength=self.strength,
+            intercept=intercept,
+            sum_a=sum_a,
+            rho=rho,
+            recentre=self.free,
+            shrink=self.options.shrink,
+            seed=self.options.seed,
+        )
+
+    def _first_rho(self) -> float:
+        """A hundredth of the curvature of a typical row: measured to be within two of the best on text, raw and normalised."""
+        positive = self.norms[self.order][self.norms[self.order] > 0]
+        return 0.01 * float(np.median(positive)) / self.strength if positive.size else 1.0
+
+    def run(self) -> Solution:
+        native, options = self.native, self.options
+        stored = self.problem.design.stored + self.problem.design.n
+        per_call = min(10, max(1, SMALL // stored))
+        wanted = np.inf  # the estimated gap at which a certificate is worth its price
+        while True:
+            before = native.epochs
+            if not self.watch.interrupted:
+                native.run(min(per_call, options.max_epochs - before), BURST)
+            status = self._out_of_budget()
+            if native.epochs == before and status is None:
+                continue  # in the middle of an epoch
+            estimate = native.gap
+            self.history.append((native.visits, estimate))
+            if status is None and self.may_finish and self._newton_is_cheaper():
+                if (solution := self._finish()) is not None:
+                    return solution
+                continue
+            if status is None and estimate > wanted:
+                continue
+            scale = self._scale()
+            if status is None and estimate > options.tol * scale:
+                wanted = max(0.5 * estimate, options.tol * scale)
+                continue
+            relative = self._certify()
+            if relative <= options.tol:
+                return self._solution(Status.SOLVED)
+            if status is not None:
+                return self._solution(status)
+            if self.stalled > 8:
+                return self._solution(Status.PRECISION)
+            wanted = min(0.5 * estimate, 0.5 * estimate * options.tol / relative)
+            native.widen()
+
+    def _newton_is_cheaper(self) -> bool:
+        """Whether the gap, extrapolated from the last half of the visits, needs more visits than a Newton finish.
+
+        Half the price of the finish is spent on coordinate steps first: their rate often improves suddenly, when the last
+        row at a bound is found, and waiting can then cost half as much again at worst.
+        """
+        visits, gap = self.history[-1]
+        epochs, price = self.native.epochs, self._newton_visits()
+        if epochs < FIRST_EPOCHS or len(self.history) < 3 or price == np.inf:
+            return False
+        if visits < 0.5 * price and epochs < self.options.max_epochs // 2:
+            return False
+        past_visits, past_gap = next(point for point in self.history if point[0] >= visits // 2)
+        target = self.options.tol * self._scale()
+        if gap <= target:
+            return False
+        rate = np.log(past_gap / gap) / max(visits - past_visits, 1) if 0 < gap < past_gap else 0.0
+        if target <= 0:
+            return True
+        # Either the finish is cheaper, or the epochs that are left would not do.
+        needed = np.log(gap / target)
+        left = (visits / epochs) * (self.options.max_epochs - epochs)
+        return bool(rate * min(price, left) < needed)
+
+    def _newton_visits(self) -> float:
+        """The price of a Newton finish in visits; ∞ where its systems are too large."""
+        problem, alpha = self.problem, np.abs(self.a)
+        squared = isinstance(problem.loss, SquaredHinge)
+        inside = int(np.count_nonzero(alpha if squared else (alpha > 0) & (alpha < problem.cost)))
+        d, stored = problem.design.d, problem.design.stored
+        unknowns = min(inside, d)
+        if unknowns > LARGEST_SYSTEM:
+            return np.inf
+        build = 0.0 if inside <= d else inside * d**2 / FLOPS_PER_VISIT
+        step = unknowns**3 / (3 * FLOPS_PER_VISIT) + build + 4 * stored
+        return step * (8 if squared else 20)
+
+    def _finish(self) -> Solution | None:
+        """Newton from the present point; None where it did not arrive, and coordinate steps go on."""
+        self.may_finish = False
+        self._certify()
+        start = self._solution(Status.MAX_ITER)
+        if start.certificate.relative_gap <= self.options.tol:
+            return self._solution(Status.SOLVED)
+        limit = min(100, self.options.max_epochs - self.native.epochs)
+        found = Newton(tol=self.options.tol, max_steps=limit).solve(self.problem, start, self.watch)
+        self.steps, self.certificates = found.work.epochs, self.certificates + found.work.certificates
+        self.best = (found.coef, found.intercept, found.dual, found.certificate)
+        if found.status is Status.MAX_ITER or (found.status is Status.PRECISION and found.certificate.relative_gap > 1e-9):
+            return None
+        return self._solution(found.status)
+
+    def _out_of_budget(self) -> Status | None:
+        epochs = self.native.epochs
+        relative = self.native.gap / max(self._scale(), np.finfo(float).tiny)
+        heard = self.watch.heard(epochs, relative)
+        return heard or (Status.MAX_ITER if epochs >= self.options.max_epochs else None)
+
+    def _scale(self) -> float:
+        """A lower estimate of the optimum from what the solver keeps; only `certify` is trusted."""
+        problem, a = self.problem, self.a
+        dual = float(problem.target @ a) - 0.5 * self.strength * float(self.w @ self.w)
+        if isinstance(problem.loss, SquaredHinge):
+            used = self.order
+            dual -= 0.25 * float(np.sum(a[used] ** 2 / problem.cost[used]))
+        return max(dual - problem.beta_conjugate(float(a.sum())) if not self.free else dual, 0.0)
+
+    def _certify(self) -> float:
+        """Evaluate the present point, keep it if it is the best so far, and return the relative gap."""
+        self.certificates += 1
+        point = conclude(self.problem, self.w, self.native.intercept, self.a)
+        certificate = point[3]
+        if self.best is None or certificate.gap < 0.9 * self.best[3].gap:
+            self.stalled = 0
+        else:
+            self.stalled += 1
+        if self.best is None or certificate.gap < self.best[3].gap:
+            self.best = point
+        self.watch.heard(self.native.epochs, certificate.relative_gap, certified=True)
+        return float(certificate.relative_gap)
+
+    def _solution(self, status: Status) -> Solution:
+        assert self.best is not None
+        coef, intercept, dual, certificate = self.best
+        work = Work(self.native.epochs + self.steps, self.native.visits, self.certificates, self.watch.seconds)
+        return Solution(coef, intercept, dual, certificate, status, work)

@@ -1,0 +1,303 @@
+"""Newton steps on piecewise quadratics; for the hinge inside the method of multipliers (Li, Sun and Toh 2018).
+
+With α = y a >= 0, centre α°, step σ and box [0, U], let
+
+    α⁺(z) = clip(α° + σ (1 - y z), 0, U),   F(w, b) = s |w|²/2 + β(b) + Σ α⁺ (1 - y z) - (α⁺ - α°)² / (2σ).
+
+F is convex and once differentiable, with slope -y α⁺ in z. For the squared hinge F = P when α° = 0, σ = 2c, U = ∞. For the hinge
+(U = c) the minimiser's α⁺ is the next centre, σ grows, and the centres reach the optimum: on such piecewise-linear dual maps after
+finitely many rounds. Inside a round the rows fall into three sets, 0, U and J strictly between; on J the Hessian is
+s I + X_J' σ X_J, and a Newton step solves the quadratic of the present sets exactly, followed by an exact line search.
+The system has min(|J|, d) unknowns. Every iterate's α⁺ is a dual point, so the gap comes for free.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+import scipy.linalg
+from numpy.typing import NDArray
+
+from maxmargin.design import Design
+from maxmargin.losses import Hinge, SquaredHinge
+from maxmargin.penalties import Ridge
+from maxmargin.problem import Intercept, Problem
+from maxmargin.solution import Solution, Status, Work, conclude
+from maxmargin.solvers.base import Solver, Watch
+
+Floats = NDArray[np.float64]
+Rows = NDArray[np.int64]
+
+FIRST_STEP = 10.0  # σ |x_i|² / s in the first round of the hinge
+LARGEST_SYSTEM = 4000  # unknowns: a float64 matrix of 128 MB, a second of Cholesky
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Newton(Solver):
+    """Semismooth Newton with direct solves until the certified relative gap is at most `tol`."""
+
+    tol: float = 1e-4
+    max_steps: int = 500
+
+    def refuse(self, problem: Problem) -> str | None:
+        if not isinstance(problem.loss, (Hinge, SquaredHinge)):
+            return f"Newton: the loss must be Hinge() or SquaredHinge(), not {problem.loss!r}."
+        if not isinstance(problem.penalty, Ridge):
+            return f"Newton: the penalty must be Ridge(strength), not {problem.penalty!r}."
+        return None
+
+    def solve(self, problem: Problem, start: Solution | None = None, watch: Watch | None = None) -> Solution:
+        self.require(problem)
+        return _Newton(self, problem, start, watch or Watch()).run()
+
+
+class _Newton:
+    """One solve. w, b and the scores z = Xw + b are kept together; all else follows from them, the centre and σ."""
+
+    def __init__(self, options: Newton, problem: Problem, start: Solution | None, watch: Watch) -> None:
+        assert isinstance(problem.penalty, Ridge)
+        self.options, self.problem, self.watch = options, problem, watch
+        self.y, self.cost, self.strength = problem.target, problem.cost, problem.penalty.strength
+        self.exact = isinstance(problem.loss, SquaredHinge)
+        self.w = np.zeros(problem.design.d) if start is None else start.coef.astype(np.float64)
+        self.b = 0.0 if start is None else start.intercept
+        self.z = problem.design.scores(self.w, self.b)
+        self.upper = np.full(problem.design.n, np.inf) if self.exact else self.cost
+        self.centre = np.zeros(problem.design.n)
+        if not self.exact and start is not None:
+            self.centre = self.y * start.dual
+        if self.exact:
+            self.sigma = 2.0 * self.cost
+        else:  # in the units of a coordinate step, so that a long row does not overshoot
+            self.sigma = FIRST_STEP * self.strength / np.maximum(problem.design.norms_sq, np.finfo(float).tiny)
+        self.system = _System(problem)
+        self.best = start
+        self.steps = self.certificates = 0
+
+    def run(self) -> Solution:
+        tried, stalled = np.inf, 0
+        while True:
+            alpha = self._alpha(self.z)
+            u = self.problem.design.combine(self.y * alpha)
+            gap, scale = self._gap(alpha, u)
+            status = self.watch.heard(self.steps, gap / max(scale, np.finfo(float).tiny))
+            if self.steps >= self.options.max_steps:
+                status = status or Status.MAX_ITER
+            if status or gap <= self.options.tol * scale and gap < 0.5 * tried:
+                tried = gap
+                solution = self._publish(alpha, u, status or Status.SOLVED)
+                if status or solution.certificate.relative_gap <= self.options.tol:
+                    return solution
+            still = self._still(alpha, u)
+            if still and self.exact or stalled > 20:
+                return self._publish(alpha, u, Status.PRECISION)
+            if still:
+                stalled = stalled + 1 if np.array_equal(alpha, self.centre) else 0
+                self.centre, self.sigma = alpha, 10.0 * self.sigma
+                continue
+            if not self._step(alpha, u):
+                if self.exact:
+                    return self._publish(alpha, u, Status.PRECISION)
+                stalled += 1
+                self.centre, self.sigma = alpha, 10.0 * self.sigma
+
+    def _alpha(self, z: Floats) -> Floats:
+        return np.clip(self.centre + self.sigma * (1.0 - self.y * z), 0.0, self.upper)
+
+    def _gap(self, alpha: Floats, u: Floats) -> tuple[float, float]:
+        """P - D and max(|P|, |D|) at this point, the sum constraint of a free intercept aside."""
+        problem, a = self.problem, self.y * alpha
+        loss = float(np.sum(self.cost * problem.loss.value(self.y, self.z)))
+        primal = loss + problem.penalty.value(self.w) + problem.beta(self.b)
+        total = float(a.sum())
+        beta = total * self.b if problem.intercept is Intercept.FREE else problem.beta_conjugate(total)
+        dual = -float(np.sum(problem.conjugate_terms(a))) - problem.penalty.conjugate(u) - beta
+        return max(primal - dual, 0.0), max(abs(primal), abs(dual))
+
+    def _slope_b(self, alpha: Floats) -> float:
+        """dF/db."""
+        if self.problem.intercept is Intercept.NONE:
+            return 0.0
+        return self.problem.intercept_strength * self.b - float(self.y @ alpha)
+
+    def _still(self, alpha: Floats, u: Floats) -> bool:
+        """The round is solved well enough: the slope is small beside the move that the centre would make, or is rounding."""
+        slope = np.hypot(np.linalg.norm(self.strength * self.w - u), self._slope_b(alpha))
+        size = max(float(np.linalg.norm(u)), self.strength * float(np.linalg.norm(self.w)), float(np.finfo(float).tiny))
+        if slope <= 1e-13 * size:
+            return True
+        if self.exact:
+            return False
+        moved = np.linalg.norm((alpha - self.centre) / np.sqrt(np.where(self.sigma > 0, self.sigma, 1.0)))
+        return bool(slope <= 0.1 * moved * np.sqrt(self.strength) and slope <= 1e-2 * size)
+
+    def _step(self, alpha: Floats, u: Floats) -> bool:
+        """One Newton step with an exact line search; False where the point no longer moves."""
+        inside = np.flatnonzero((alpha > 0.0) & (alpha < self.upper))
+        fixed = np.where((alpha > 0.0) & (alpha >= self.upper), self.y * alpha, 0.0)
+        goal = self.y[inside] * (1.0 + self.centre[inside] / self.sigma[inside])
+        w, b = self.system.solve(inside, self.sigma[inside], goal, fixed, self.b)
+        if not np.isfinite(w).all() or not np.isfinite(b):
+            return False
+        direction, db = w - self.w, b - self.b
+        dz = self.problem.design.scores(direction, db)
+        t = self._line_search(direction, db, dz)
+        self.steps += 1
+        if t == 0.0:
+            return False
+        before = self.z
+        self.w, self.b = self.w + t * direction, self.b + t * db
+        self.z = self.problem.design.scores(self.w, self.b) if self.steps % 8 == 0 else before + t * dz
+        return not np.array_equal(self.z, before)
+
+    def _line_search(self, direction: Floats, db: float, dz: Floats) -> float:
+        """The root of the non-decreasing, piecewise-linear t -> dF/dt, by safeguarded secants."""
+        curve = self.strength * float(direction @ direction)
+        slope = self.strength * float(self.w @ direction)
+        if self.problem.intercept is Intercept.PENALIZED:
+            curve += self.problem.intercept_strength * db * db
+            slope += self.problem.intercept_strength * self.b * db
+
+        def derivative(t: float) -> float:
+            return slope + t * curve - float((self.y * dz) @ self._alpha(self.z + t * dz))
+
+        left, at_left = 0.0, derivative(0.0)
+        if at_left >= 0.0:
+            return 0.0
+        right, at_right = 1.0, derivative(1.0)
+        small = 1e-3 * abs(at_left)
+        while at_right < -small and right < 1e6:
+            left, at_left, right = right, at_right, 4.0 * right
+            at_right = derivative(right)
+        if abs(at_right) <= small:
+            return right
+        for k in range(60):
+            t = left - at_left * (right - left) / (at_right - at_left) if k % 3 else 0.5 * (left + right)
+            value = derivative(t)
+            if abs(value) <= small or not left < t < right:
+                return t
+            if value < 0.0:
+                left, at_left = t, value
+            else:
+                right, at_right = t, value
+        return left
+
+    def _publish(self, alpha: Floats, u: Floats, status: Status) -> Solution:
+        """The better of what was kept and the present point, whose w may be Xw's or X'a's."""
+        self.certificates += 1
+        for w in (self.w, u / self.strength):
+            coef, b, a, certificate = conclude(self.problem, w, self.b, self.y * alpha)
+            if self.best is None or certificate.gap < self.best.certificate.gap:
+                work = Work(self.steps, 0, self.certificates, self.watch.seconds)
+                self.best = Solution(coef, b, a, certificate, status, work)
+        assert self.best is not None
+        found = self.best
+        if found.certificate.relative_gap <= self.options.tol:
+            status = Status.SOLVED
+        work = Work(self.steps, 0, self.certificates, self.watch.seconds)
+        self.watch.heard(self.steps, found.certificate.relative_gap, certified=True)
+        return Solution(found.coef, found.intercept, found.dual, found.certificate, status, work)
+
+
+class _System:
+    """The quadratic of fixed sets: rows of J follow x'w + b + a/σ = goal, the others have their a fixed."""
+
+    def __init__(self, problem: Problem) -> None:
+        assert isinstance(problem.penalty, Ridge)
+        self.problem, self.design, self.strength = problem, problem.design, problem.penalty.strength
+        self.gram = _GramCache(problem.design)
+
+    def solve(self, inside: Rows, sigma: Floats, goal: Floats, fixed: Floats, b: float) -> tuple[Floats, float]:
+        """The minimiser (w, b)."""
+        from_fixed = self.design.combine(fixed) / self.strength
+        if inside.size == 0:
+            return from_fixed, self._lone_intercept(float(fixed.sum()), b)
+        if inside.size <= self.design.d:
+            return self._by_rows(inside, sigma, goal, fixed, from_fixed)
+        return self._by_columns(inside, sigma, goal, fixed, from_fixed)
+
+    def _lone_intercept(self, total: float, b: float) -> float:
+        if self.problem.intercept is Intercept.NONE:
+            return 0.0
+        if self.problem.intercept is Intercept.PENALIZED:
+            return total / self.problem.intercept_strength
+        return b + float(np.sign(total))  # F is linear in b here: only the direction counts
+
+    def _by_rows(
+        self, inside: Rows, sigma: Floats, goal: Floats, fixed: Floats, from_fixed: Floats
+    ) -> tuple[Floats, float]:
+        """[K_JJ/s + 1/σ, 1; 1', -β''] [a; b] = [goal - X_J w_fixed; -Σ a_fixed], |J| + 1 unknowns."""
+        matrix = self.gram.of(inside) / self.strength
+        matrix[np.diag_indices_from(matrix)] += 1.0 / sigma
+        factor = _cholesky(matrix)
+        rest = goal - self.design.scores(from_fixed)[inside]
+        a = scipy.linalg.cho_solve(factor, rest, check_finite=False)
+        b = 0.0
+        if self.problem.intercept is not Intercept.NONE:
+            ones = scipy.linalg.cho_solve(factor, np.ones_like(rest), check_finite=False)
+            strength = self.problem.intercept_strength
+            b = (float(a.sum()) + float(fixed.sum())) / (float(ones.sum()) + strength)
+            a = a - b * ones
+        signed = np.zeros(self.design.n)
+        signed[inside] = a
+        return from_fixed + self.design.combine(signed) / self.strength, b
+
+    def _by_columns(
+        self, inside: Rows, sigma: Floats, goal: Floats, fixed: Floats, from_fixed: Floats
+    ) -> tuple[Floats, float]:
+        """(s I + X_J'σX_J) w + X_J'σ b = X_J'σ goal + s w_fixed, and its row for b: d + 1 unknowns."""
+        weights, pulled = np.zeros(self.design.n), np.zeros(self.design.n)
+        weights[inside], pulled[inside] = sigma, sigma * goal
+        matrix = self.design.weighted_gram(weights)
+        matrix[np.diag_indices_from(matrix)] += self.strength
+        right = self.design.combine(pulled) + self.strength * from_fixed
+        if self.problem.intercept is Intercept.NONE:
+            return np.asarray(scipy.linalg.cho_solve(_cholesky(matrix), right, check_finite=False)), 0.0
+        # The intercept is eliminated from the centred matrix, whose entries do not cancel.
+        sums = self.design.combine(weights)
+        corner = float(sigma.sum()) + self.problem.intercept_strength
+        right_b = float(pulled.sum()) + float(fixed.sum())
+        matrix -= np.outer(sums, sums) / corner
+        w = np.asarray(scipy.linalg.cho_solve(_cholesky(matrix), right - sums * (right_b / corner), check_finite=False))
+        return w, (right_b - float(sums @ w)) / corner
+
+
+class _GramCache:
+    """X_J X_J' for sets J that change little from step to step: rows once met are kept."""
+
+    def __init__(self, design: Design) -> None:
+        self.design = design
+        self.rows: Rows = np.empty(0, dtype=np.int64)
+        self.matrix: Floats = np.empty((0, 0))
+        self.place = np.full(design.n, -1, dtype=np.int64)
+
+    def of(self, rows: Rows) -> Floats:
+        """A fresh copy of X_J X_J'."""
+        new = rows[self.place[rows] < 0]
+        if new.size:
+            if self.rows.size + new.size > LARGEST_SYSTEM:
+                self.place[self.rows] = -1
+                self.rows, self.matrix, new = np.empty(0, dtype=np.int64), np.empty((0, 0)), rows
+            corner = self.design.inner(new, new)
+            side = self.design.inner(self.rows, new) if self.rows.size else np.empty((0, new.size))
+            self.matrix = np.block([[self.matrix, side], [side.T, corner]])
+            self.place[new] = self.rows.size + np.arange(new.size)
+            self.rows = np.concatenate([self.rows, new])
+        at = self.place[rows]
+        return self.matrix[np.ix_(at, at)]
+
+
+def _cholesky(matrix: Floats) -> tuple[Floats, bool]:
+    """A Cholesky factor; a matrix that rounding made indefinite is lifted by a growing multiple of the unit matrix."""
+    lift = 0.0
+    typical = float(np.mean(np.diag(matrix)))
+    while True:
+        try:
+            lifted = matrix if lift == 0.0 else matrix + lift * np.eye(len(matrix))
+            factor, lower = scipy.linalg.cho_factor(lifted, lower=True, check_finite=False)
+            return np.asarray(factor), bool(lower)
+        except np.linalg.LinAlgError:
+            lift = max(10.0 * lift, 1e-15 * typical)
