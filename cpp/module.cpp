@@ -107,7 +107,7 @@ struct Rows {
 
 template <class T>
 Rows dense(nb::ndarray<const T, nb::ndim<2>, nb::device::cpu> x) {
-  expect(x.shape(1) <= 1 || x.stride(1) == 1, "rows must be contiguous");
+  expect(x.size() == 0 || x.shape(1) == 1 || x.stride(1) == 1, "rows must be contiguous");
   Rows rows;
   rows.view.values = x.data();
   rows.view.n = std::int64_t(x.shape(0));

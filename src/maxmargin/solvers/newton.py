@@ -8,11 +8,13 @@ F is convex and once differentiable, with slope -y α⁺ in z. For the squared h
 (U = c) the minimiser's α⁺ is the next centre, σ grows, and the centres reach the optimum: on such piecewise-linear dual maps after
 finitely many rounds. Inside a round the rows fall into three sets, 0, U and J strictly between; on J the Hessian is
 s I + X_J' σ X_J, and a Newton step solves the quadratic of the present sets exactly, followed by an exact line search.
-The system has min(|J|, d) unknowns. Every iterate's α⁺ is a dual point, so the gap comes for free.
+The system has min(|J|, d) unknowns. Every iterate's α⁺ is a dual point, so the gap comes for free; and once the three sets are
+right, the solution of the system itself is the optimum, free of the rounding that σ (1 - y z) magnifies.
 """
 
 from __future__ import annotations
 
+import dataclasses
 from dataclasses import dataclass
 from typing import final
 
@@ -72,50 +74,67 @@ class _Newton:
         if self.exact:
             self.sigma = 2.0 * self.cost
         else:  # in the units of a coordinate step, so that a long row does not overshoot
-            self.sigma = FIRST_STEP * self.strength / np.maximum(problem.design.norms_sq, np.finfo(float).tiny)
+            norms = problem.design.norms_sq
+            self.sigma = FIRST_STEP * self.strength / np.where(norms > 0.0, norms, 1.0)
         self.system = _System(problem)
         self.best = start
+        self.tried = np.inf
+        self.promising: tuple[Floats, float, Floats, Floats] | None = None
         self.steps = self.certificates = 0
 
     def run(self) -> Solution:
-        tried, stalled = np.inf, 0
+        stalled = 0
         while True:
             alpha = self._alpha(self.z)
             u = self.problem.design.combine(self.y * alpha)
-            gap, scale = self._gap(alpha, u)
-            status = self.watch.heard(self.steps, gap / max(scale, np.finfo(float).tiny))
-            if self.steps >= self.options.max_steps:
-                status = status or Status.MAX_ITER
-            if status or gap <= self.options.tol * scale and gap < 0.5 * tried:
-                tried = gap
-                solution = self._publish(alpha, u, status or Status.SOLVED)
-                if status or solution.certificate.relative_gap <= self.options.tol:
-                    return solution
+            if (status := self._status(self._relative_gap(self.w, self.b, self.z, self.y * alpha, u))) is not None:
+                return self._solution(status)
+            if self._arrives(self.w, self.b, self.z, self.y * alpha, u):
+                return self._solution(Status.SOLVED)
             still = self._still(alpha, u)
-            if still and self.exact or stalled > 20:
-                return self._publish(alpha, u, Status.PRECISION)
-            if still:
-                stalled = stalled + 1 if np.array_equal(alpha, self.centre) else 0
-                self.centre, self.sigma = alpha, 10.0 * self.sigma
+            if (still and self.exact) or stalled > 20:
+                return self._solution(Status.PRECISION)
+            moved = not still and self._step(alpha)
+            if self.best is not None and self.best.certificate.relative_gap <= self.options.tol:
+                return self._solution(Status.SOLVED)
+            if moved:
                 continue
-            if not self._step(alpha, u):
-                if self.exact:
-                    return self._publish(alpha, u, Status.PRECISION)
-                stalled += 1
-                self.centre, self.sigma = alpha, 10.0 * self.sigma
+            if self.exact:
+                return self._solution(Status.PRECISION)
+            stalled = stalled + 1 if not still or np.array_equal(alpha, self.centre) else 0
+            self._next_round(alpha)
+
+    def _status(self, relative_gap: float) -> Status | None:
+        status = self.watch.heard(self.steps, relative_gap)
+        return status or (Status.MAX_ITER if self.steps >= self.options.max_steps else None)
+
+    def _next_round(self, alpha: Floats) -> None:
+        self.centre, self.sigma = alpha, 10.0 * self.sigma
+
+    def _sets(self, alpha: Floats) -> NDArray[np.int8]:
+        """0, 1 or 2: at 0, inside, at the upper end."""
+        return np.asarray((alpha > 0.0).astype(np.int8) + (alpha >= self.upper), dtype=np.int8)
 
     def _alpha(self, z: Floats) -> Floats:
         return np.clip(self.centre + self.sigma * (1.0 - self.y * z), 0.0, self.upper)
 
-    def _gap(self, alpha: Floats, u: Floats) -> tuple[float, float]:
-        """P - D and max(|P|, |D|) at this point, the sum constraint of a free intercept aside."""
-        problem, a = self.problem, self.y * alpha
-        loss = float(np.sum(self.cost * problem.loss.value(self.y, self.z)))
-        primal = loss + problem.penalty.value(self.w) + problem.beta(self.b)
+    def _relative_gap(self, w: Floats, b: float, z: Floats, a: Floats, u: Floats) -> float:
+        """The relative gap of (w, b) with scores z and a with u = X'a, the sum constraint of a free intercept aside."""
+        problem = self.problem
+        loss = float(np.sum(self.cost * problem.loss.value(self.y, z)))
+        primal = loss + problem.penalty.value(w) + problem.beta(b)
         total = float(a.sum())
-        beta = total * self.b if problem.intercept is Intercept.FREE else problem.beta_conjugate(total)
+        beta = total * b if problem.intercept is Intercept.FREE else problem.beta_conjugate(total)
         dual = -float(np.sum(problem.conjugate_terms(a))) - problem.penalty.conjugate(u) - beta
-        return max(primal - dual, 0.0), max(abs(primal), abs(dual))
+        return max(primal - dual, 0.0) / max(abs(primal), abs(dual), float(np.finfo(float).tiny))
+
+    def _arrives(self, w: Floats, b: float, z: Floats, a: Floats, u: Floats) -> bool:
+        """Whether this point looks good enough, and its certificate says so; the most promising point is remembered."""
+        gap = self._relative_gap(w, b, z, a, u)
+        if gap >= 0.5 * self.tried:
+            return False
+        self.tried, self.promising = gap, (w, b, a, u)
+        return gap <= self.options.tol and self._keep(*self.promising) <= self.options.tol
 
     def _slope_b(self, alpha: Floats) -> float:
         """dF/db."""
@@ -134,23 +153,33 @@ class _Newton:
         moved = np.linalg.norm((alpha - self.centre) / np.sqrt(np.where(self.sigma > 0, self.sigma, 1.0)))
         return bool(slope <= 0.1 * moved * np.sqrt(self.strength) and slope <= 1e-2 * size)
 
-    def _step(self, alpha: Floats, u: Floats) -> bool:
+    def _step(self, alpha: Floats) -> bool:
         """One Newton step with an exact line search; False where the point no longer moves."""
+        problem = self.problem
         inside = np.flatnonzero((alpha > 0.0) & (alpha < self.upper))
-        fixed = np.where((alpha > 0.0) & (alpha >= self.upper), self.y * alpha, 0.0)
+        a = np.where((alpha > 0.0) & (alpha >= self.upper), self.y * alpha, 0.0)
         goal = self.y[inside] * (1.0 + self.centre[inside] / self.sigma[inside])
-        w, b = self.system.solve(inside, self.sigma[inside], goal, fixed, self.b)
+        w, b, a[inside] = self.system.solve(inside, self.sigma[inside], goal, a, self.b)
         if not np.isfinite(w).all() or not np.isfinite(b):
             return False
         direction, db = w - self.w, b - self.b
-        dz = self.problem.design.scores(direction, db)
-        t = self._line_search(direction, db, dz)
+        dz = problem.design.scores(direction, db)
         self.steps += 1
+        z = self.z + dz
+        if np.all((self.y * a >= 0.0) & (self.y * a <= self.upper)):
+            if self._arrives(w, b, z, a, self.strength * w):
+                return False
+            if not self.exact and np.array_equal(self._sets(self._alpha(z)), self._sets(self.y * a)):
+                # The sets are right: the round is solved, and its solution is free of rounding where α⁺ is not.
+                self.w, self.b, self.z = w, b, z
+                self._next_round(self.y * a)
+                return True
+        t = self._line_search(direction, db, dz)
         if t == 0.0:
             return False
         before = self.z
         self.w, self.b = self.w + t * direction, self.b + t * db
-        self.z = self.problem.design.scores(self.w, self.b) if self.steps % 8 == 0 else before + t * dz
+        self.z = problem.design.scores(self.w, self.b) if self.steps % 8 == 0 else before + t * dz
         return not np.array_equal(self.z, before)
 
     def _line_search(self, direction: Floats, db: float, dz: Floats) -> float:
@@ -185,21 +214,26 @@ class _Newton:
                 right, at_right = t, value
         return left
 
-    def _publish(self, alpha: Floats, u: Floats, status: Status) -> Solution:
-        """The better of what was kept and the present point, whose w may be Xw's or X'a's."""
+    def _keep(self, w: Floats, b: float, a: Floats, u: Floats) -> float:
+        """Certify a with the better of w and X'a / s, keep the best point, and return its relative gap."""
         self.certificates += 1
-        for w in (self.w, u / self.strength):
-            coef, b, a, certificate = conclude(self.problem, w, self.b, self.y * alpha)
+        for each in (w, u / self.strength):
+            coef, intercept, dual, certificate = conclude(self.problem, each, b, a)
             if self.best is None or certificate.gap < self.best.certificate.gap:
-                work = Work(self.steps, 0, self.certificates, self.watch.seconds)
-                self.best = Solution(coef, b, a, certificate, status, work)
+                self.best = Solution(coef, intercept, dual, certificate, Status.SOLVED, Work())
         assert self.best is not None
-        found = self.best
-        if found.certificate.relative_gap <= self.options.tol:
-            status = Status.SOLVED
+        self.watch.heard(self.steps, self.best.certificate.relative_gap, certified=True)
+        return self.best.certificate.relative_gap
+
+    def _solution(self, status: Status) -> Solution:
+        if status is not Status.SOLVED:
+            a = self.y * self._alpha(self.z)
+            for point in ((self.w, self.b, a, self.problem.design.combine(a)), self.promising):
+                if point is not None and self._keep(*point) <= self.options.tol:
+                    status = Status.SOLVED
+        assert self.best is not None
         work = Work(self.steps, 0, self.certificates, self.watch.seconds)
-        self.watch.heard(self.steps, found.certificate.relative_gap, certified=True)
-        return Solution(found.coef, found.intercept, found.dual, found.certificate, status, work)
+        return dataclasses.replace(self.best, status=status, work=work)
 
 
 class _System:
@@ -210,11 +244,11 @@ class _System:
         self.problem, self.design, self.strength = problem, problem.design, problem.penalty.strength
         self.gram = _GramCache(problem.design)
 
-    def solve(self, inside: Rows, sigma: Floats, goal: Floats, fixed: Floats, b: float) -> tuple[Floats, float]:
-        """The minimiser (w, b)."""
+    def solve(self, inside: Rows, sigma: Floats, goal: Floats, fixed: Floats, b: float) -> tuple[Floats, float, Floats]:
+        """The minimiser (w, b) and its a on J."""
         from_fixed = self.design.combine(fixed) / self.strength
         if inside.size == 0:
-            return from_fixed, self._lone_intercept(float(fixed.sum()), b)
+            return from_fixed, self._lone_intercept(float(fixed.sum()), b), np.empty(0)
         if inside.size <= self.design.d:
             return self._by_rows(inside, sigma, goal, fixed, from_fixed)
         return self._by_columns(inside, sigma, goal, fixed, from_fixed)
@@ -228,7 +262,7 @@ class _System:
 
     def _by_rows(
         self, inside: Rows, sigma: Floats, goal: Floats, fixed: Floats, from_fixed: Floats
-    ) -> tuple[Floats, float]:
+    ) -> tuple[Floats, float, Floats]:
         """[K_JJ/s + 1/σ, 1; 1', -β''] [a; b] = [goal - X_J w_fixed; -Σ a_fixed], |J| + 1 unknowns."""
         matrix = self.gram.of(inside) / self.strength
         matrix[np.diag_indices_from(matrix)] += 1.0 / sigma
@@ -243,11 +277,11 @@ class _System:
             a = a - b * ones
         signed = np.zeros(self.design.n)
         signed[inside] = a
-        return from_fixed + self.design.combine(signed) / self.strength, b
+        return from_fixed + self.design.combine(signed) / self.strength, b, a
 
     def _by_columns(
         self, inside: Rows, sigma: Floats, goal: Floats, fixed: Floats, from_fixed: Floats
-    ) -> tuple[Floats, float]:
+    ) -> tuple[Floats, float, Floats]:
         """(s I + X_J'σX_J) w + X_J'σ b = X_J'σ goal + s w_fixed, and its row for b: d + 1 unknowns."""
         weights, pulled = np.zeros(self.design.n), np.zeros(self.design.n)
         weights[inside], pulled[inside] = sigma, sigma * goal
@@ -255,14 +289,16 @@ class _System:
         matrix[np.diag_indices_from(matrix)] += self.strength
         right = self.design.combine(pulled) + self.strength * from_fixed
         if self.problem.intercept is Intercept.NONE:
-            return np.asarray(scipy.linalg.cho_solve(_cholesky(matrix), right, check_finite=False)), 0.0
+            w = np.asarray(scipy.linalg.cho_solve(_cholesky(matrix), right, check_finite=False))
+            return w, 0.0, sigma * (goal - self.design.scores(w)[inside])
         # The intercept is eliminated from the centred matrix, whose entries do not cancel.
         sums = self.design.combine(weights)
         corner = float(sigma.sum()) + self.problem.intercept_strength
         right_b = float(pulled.sum()) + float(fixed.sum())
         matrix -= np.outer(sums, sums) / corner
         w = np.asarray(scipy.linalg.cho_solve(_cholesky(matrix), right - sums * (right_b / corner), check_finite=False))
-        return w, (right_b - float(sums @ w)) / corner
+        b = (right_b - float(sums @ w)) / corner
+        return w, b, sigma * (goal - self.design.scores(w, b)[inside])
 
 
 class _GramCache:

@@ -1,0 +1,24 @@
+"""One thread for BLAS and OpenMP: with two busy cores, threaded tiny problems take twenty times as long."""
+
+import os
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import pytest
+from hypothesis import settings
+
+settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=True)
+settings.load_profile("fixed")
+
+
+def pytest_addoption(parser):
+    parser.addoption("--all", action="store_true", help="also run the long tier: sanitizers, instruction sets, simulations")
+
+
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--all"):
+        return
+    left_out = [item for item in items if item.get_closest_marker("all")]
+    config.hook.pytest_deselected(items=left_out)
+    items[:] = [item for item in items if item not in left_out]

@@ -1,0 +1,29 @@
+import numpy as np
+import pytest
+
+from maxmargin import DualAscent, Hinge, Intercept, Newton, fit_problem
+from maxmargin.solvers import SOLVERS, make_solver
+from maxmargin.testing import planted_problem
+
+
+def test_names_make_solvers():
+    problem, _, _ = planted_problem(Hinge())
+    assert make_solver("dual_ascent", problem, 1e-3, 7, 5) == DualAscent(1e-3, 7, 5)
+    assert make_solver("newton", problem, 1e-3, 7, 5) == Newton(1e-3, 7)
+    assert make_solver("auto", problem) == DualAscent()
+
+
+def test_an_unknown_name_is_refused_with_the_known_ones():
+    with pytest.raises(ValueError, match="'auto', 'dual_ascent', 'newton'"):
+        fit_problem(planted_problem(Hinge())[0], "simplex")
+
+
+@pytest.mark.parametrize("intercept", list(Intercept), ids=lambda i: i.value)
+def test_all_solvers_agree_within_the_sum_of_their_certificates(intercept):
+    problem, _, _ = planted_problem(Hinge(), intercept, n=150, d=6)
+    found = {name: fit_problem(problem, name) for name in SOLVERS}
+    best = max(solution.certificate.dual for solution in found.values())
+    for solution in found.values():
+        assert solution.certificate.primal >= best - 1e-13 * abs(best)
+        distance = np.linalg.norm(solution.coef - found["newton"].coef)
+        assert distance <= sum(np.sqrt(2 * each.certificate.gap) for each in (solution, found["newton"])) + 1e-12

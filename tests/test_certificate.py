@@ -1,0 +1,244 @@
+"""The adversary: whatever goes in, a certificate never claims more than is true. Truth is rational arithmetic."""
+
+import math
+import pickle
+from fractions import Fraction
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
+from rational import RationalProblem
+
+import maxmargin.certificate as judge
+from maxmargin import Certificate, Hinge, Intercept, Problem, Ridge, SquaredHinge, as_design, certify, fit_problem
+from maxmargin.certificate import combined, dual_from_slopes, feasible
+from maxmargin.testing import check_weak_duality
+
+LOSSES = [Hinge(), SquaredHinge()]
+BOTH = pytest.mark.parametrize("loss", LOSSES, ids=repr)
+INTERCEPTS = pytest.mark.parametrize("intercept", list(Intercept), ids=lambda i: i.value)
+UNIT = 2.0**-53
+
+
+def draw(seed, n=5, d=2, wild=False, dtype=float):
+    rng = np.random.default_rng(seed)
+    y = rng.choice([-1.0, 1.0], n)
+    y[:2] = 1.0, -1.0
+    X = rng.normal(size=(n, d))
+    cost = rng.uniform(0.1, 3.0, n)
+    if wild:
+        X *= 10.0 ** rng.integers(-6, 7, size=(n, 1))
+        cost *= 10.0 ** rng.integers(-6, 7, size=n)
+    return np.ascontiguousarray(X.astype(dtype)), y, cost
+
+
+def both(X, y, cost, loss, intercept, strength=1.0, scale=1.0):
+    problem = Problem(as_design(X), y, loss, Ridge(strength), cost, intercept, scale)
+    return problem, RationalProblem(X, y, cost, loss, strength, intercept, scale)
+
+
+def hostile_points(problem, seed):
+    """(w, b, a): random, huge, tiny, zero, at the optimum, and a breath away from it."""
+    rng = np.random.default_rng(seed)
+    n, d = problem.design.n, problem.design.d
+    none = problem.intercept is Intercept.NONE
+    best = fit_problem(problem)
+    low, high = (np.clip(end, -1e9, 1e9) for end in problem.box())
+    yield best.coef, best.intercept, best.dual
+    for breath in (1e-16, 1e-9, 1e-4):
+        shaken = best.coef * (1 + breath * rng.normal(size=d))
+        yield shaken, 0.0 if none else best.intercept * (1 + breath), best.dual * (1 + breath * rng.normal(size=n))
+    for size in (0.0, 1e-300, 1e-8, 1.0, 1e8):
+        yield size * rng.normal(size=d), 0.0 if none else float(size * rng.normal()), low + rng.uniform(size=n) * (high - low)
+    yield best.coef, best.intercept, 1e6 * rng.normal(size=n)
+    yield -best.coef, -best.intercept, -best.dual
+
+
+@BOTH
+@INTERCEPTS
+@pytest.mark.parametrize("seed", range(6))
+def test_adversary_against_the_rational_optimum(loss, intercept, seed):
+    confront(loss, intercept, seed)
+
+
+@pytest.mark.parametrize("side", ["_primal", "_dual"])
+def test_adversary_catches_a_judge_that_is_too_kind(monkeypatch, side):
+    honest = getattr(judge, side)
+    kind = 1.0 + (2.0**-40 if side == "_dual" else -(2.0**-40))
+    monkeypatch.setattr(judge, side, lambda *arguments: kind * honest(*arguments))
+    with pytest.raises(AssertionError):
+        confront(SquaredHinge(), Intercept.FREE, 0)
+
+
+def confront(loss, intercept, seed):
+    X, y, cost = draw(seed, n=4 + seed % 2 + (2 if isinstance(loss, SquaredHinge) else 0))
+    problem, truth = both(X, y, cost, loss, intercept)
+    best = truth.optimum()
+    for w, b, a in hostile_points(problem, seed):
+        reached = truth.primal(w, b)
+        certificate = certify(problem, w, b, a, precision="rigorous")
+        assert Fraction(certificate.primal) >= reached >= best >= Fraction(certificate.dual)
+        assert Fraction(certificate.gap) >= reached - best
+        near = certify(problem, w, b, a)
+        allowed = 64 * UNIT * (abs(near.primal) + abs(near.dual) + float(np.abs(cost) @ (1 + np.abs(X) @ np.abs(w) + abs(b))))
+        assert float(reached - Fraction(near.primal)) <= allowed
+        assert near.dual <= float(best) + allowed
+
+
+@BOTH
+@INTERCEPTS
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(4))
+def test_rigorous_bounds_hold_on_wild_scales(loss, intercept, dtype, seed):
+    X, y, cost = draw(100 + seed, n=12, d=3, wild=True, dtype=dtype)
+    problem, truth = both(X, y, cost, loss, intercept, strength=0.7, scale=3.0)
+    rng = np.random.default_rng(seed)
+    low, high = (np.clip(end, -1e9, 1e9) for end in problem.box())
+    for size in (1e-9, 1.0, 1e6):
+        w = size * rng.normal(size=3)
+        b = 0.0 if intercept is Intercept.NONE else size
+        a = feasible(problem, low + rng.uniform(size=12) * (high - low))
+        certificate = certify(problem, w, b, a, precision="rigorous")
+        assert Fraction(certificate.primal) >= truth.primal(w, b)
+        assert Fraction(certificate.dual) <= max(truth.dual(a), 0)
+
+
+@BOTH
+def test_a_rigorous_gap_is_barely_wider(loss):
+    X, y, cost = draw(7, n=40, d=4)
+    problem, _ = both(X, y, cost, loss, Intercept.FREE)
+    solution = fit_problem(problem)
+    near = certify(problem, solution.coef, solution.intercept, solution.dual)
+    rigorous = certify(problem, solution.coef, solution.intercept, solution.dual, precision="rigorous")
+    assert rigorous.gap >= near.gap - 1e-15 * near.primal
+    assert rigorous.gap - near.gap <= 1e-12 * near.primal
+
+
+@BOTH
+@given(seed=st.integers(0, 2**32), size=st.integers(1, 40), spread=st.integers(0, 12))
+def test_repaired_points_are_feasible_in_rationals(loss, seed, size, spread):
+    rng = np.random.default_rng(seed)
+    y = rng.choice([-1.0, 1.0], size)
+    cost = rng.uniform(0.1, 1.0, size) * 10.0 ** rng.integers(-spread, spread + 1, size)
+    cost[rng.uniform(size=size) < 0.1] = 0.0
+    problem = Problem(as_design(np.ones((size, 1))), y, loss, Ridge(1.0), cost, Intercept.FREE)
+    a = feasible(problem, rng.normal(size=size) * 10.0 ** rng.integers(-spread, spread + 1, size))
+    assert math.fsum(a) == 0.0
+    assert sum(map(Fraction, a.tolist())) == 0
+    low, high = problem.box()
+    assert np.all((low <= a) & (a <= high))
+    for order in (a, a[::-1], rng.permutation(a)):
+        assert np.add.reduce(order) == 0.0, "every partial sum is exact"
+
+
+@BOTH
+@INTERCEPTS
+def test_repair_costs_little_near_the_optimum(loss, intercept):
+    X, y, cost = draw(3, n=30, d=3)
+    problem, _ = both(X, y, cost, loss, intercept)
+    best = fit_problem(problem)
+    shaken = feasible(problem, best.dual * (1 + 1e-9))
+    assert problem.dual(shaken) >= problem.dual(best.dual) - 1e-7 * best.certificate.primal
+
+
+@BOTH
+@INTERCEPTS
+def test_weak_duality(loss, intercept):
+    X, y, cost = draw(11, n=25, d=4)
+    check_weak_duality(both(X, y, cost, loss, intercept)[0])
+
+
+@BOTH
+@INTERCEPTS
+def test_a_primal_point_alone_gets_a_dual_point_from_its_slopes(loss, intercept):
+    X, y, cost = draw(5, n=60, d=3)
+    problem, _ = both(X, y, cost, loss, intercept)
+    best = fit_problem(problem)
+    alone = certify(problem, best.coef, best.intercept)
+    assert alone.primal == certify(problem, best.coef, best.intercept, best.dual).primal
+    assert alone.dual <= best.certificate.primal * (1 + 1e-14)
+    # For a smooth loss the slopes at the optimum are the optimal dual point; at a kink they are only feasible.
+    assert alone.relative_gap <= (0.02 if isinstance(loss, SquaredHinge) else 1.0)
+
+
+def test_slopes_of_a_zero_model_are_rescaled():
+    X, y, cost = draw(2, n=50, d=3)
+    problem, _ = both(X, y, cost, SquaredHinge(), Intercept.NONE)
+    a = dual_from_slopes(problem, np.zeros(50))
+    assert problem.dual(a) >= max(problem.dual(t * a) for t in (0.5, 0.9, 1.1, 2.0)) - 1e-6
+
+
+@BOTH
+def test_the_zero_dual_point_is_never_beaten_by_a_bad_one(loss):
+    X, y, cost = draw(1)
+    problem, _ = both(X, y, cost, loss, Intercept.NONE)
+    certificate = certify(problem, np.zeros(2), 0.0, 1e9 * y)
+    assert certificate.dual == 0.0
+    assert certificate.relative_gap == 1.0
+
+
+def test_relative_gap_of_a_fitted_zero():
+    assert Certificate(0.0, 0.0, "computed", 5.0).relative_gap == 0.0
+    assert Certificate(1e-30, 0.0, "computed", 5.0).relative_gap == 1e-30 / (2.0**-52 * 5.0)
+    assert Certificate(2.0, 1.0, "computed", 5.0).relative_gap == 0.5
+    assert Certificate(1.0, 1.0 + 1e-16, "computed", 5.0).relative_gap == 0.0
+
+
+@pytest.mark.parametrize("primal", [math.inf, math.nan])
+def test_no_number_is_no_promise(primal):
+    certificate = Certificate(primal, 0.0, "computed", 1.0)
+    assert certificate.gap == math.inf
+    assert certificate.relative_gap == math.inf
+    assert "No bound" in repr(certificate)
+
+
+def test_combined_sums_parts():
+    parts = (Certificate(2.0, 1.0, "rigorous", 3.0), Certificate(4.0, 4.0, "rigorous", 3.0))
+    total = combined(parts)
+    assert (total.primal, total.dual, total.precision, total.parts) == (6.0, 5.0, "rigorous", parts)
+    assert combined(parts[:1]) is parts[0]
+    assert combined((parts[0], Certificate(1.0, 0.0, "computed", 1.0))).precision == "computed"
+    assert combined((parts[0], Certificate(1.0, -math.inf, "none", 1.0))).gap == math.inf
+
+
+def test_repr_is_two_lines_of_english():
+    lines = repr(Certificate(2.0, 1.5, "computed", 3.0)).splitlines()
+    assert lines == [
+        "The objective reached is 2; no predictor of this kind gets below 1.5.",
+        "So it is within 0.25 of the best possible, relative to its size (evaluated in float64).",
+    ]
+
+
+def test_a_certificate_without_an_estimator_cannot_verify():
+    with pytest.raises(ValueError, match="belongs to no estimator"):
+        Certificate(1.0, 0.0, "computed", 1.0).verify(np.ones((1, 1)), [1])
+
+
+def test_certificates_pickle():
+    certificate = Certificate(2.0, 1.5, "computed", 3.0)
+    assert pickle.loads(pickle.dumps(certificate)) == certificate
+
+
+def test_a_dual_point_must_be_finite():
+    X, y, cost = draw(1)
+    problem, _ = both(X, y, cost, SquaredHinge(), Intercept.NONE)
+    with pytest.raises(ValueError, match="must be finite"):
+        certify(problem, np.zeros(2), 0.0, np.full(5, np.nan))
+
+
+@BOTH
+def test_storage_does_not_change_the_certificate(loss):
+    X, y, cost = draw(9, n=30, d=6)
+    X[np.abs(X) < 0.7] = 0.0
+    rng = np.random.default_rng(0)
+    w, a = rng.normal(size=6), rng.normal(size=30)
+    dense = certify(both(X, y, cost, loss, Intercept.FREE)[0], w, 0.3, a)
+    for index in (np.int32, np.int64):
+        S = sp.csr_array(X)
+        S.indices, S.indptr = S.indices.astype(index), S.indptr.astype(index)
+        problem = Problem(as_design(S), y, loss, Ridge(1.0), cost, Intercept.FREE)
+        sparse = certify(problem, w, 0.3, a)
+        assert math.isclose(sparse.primal, dense.primal, rel_tol=1e-14)
+        assert math.isclose(sparse.dual, dense.dual, rel_tol=1e-12)
