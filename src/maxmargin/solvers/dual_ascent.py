@@ -150,25 +150,22 @@ class _Ascent:
         """Whether the gap, extrapolated from the last half of the visits, needs more visits than a Newton finish.
 
         Half the price of the finish is spent on coordinate steps first: their rate often improves suddenly, when the last
-        row at a bound is found, and waiting can then cost half as much again at worst.
+        row at a bound is found, and waiting can then cost half as much again at worst. Half of the epochs is all they get.
         """
         visits, gap = self.history[-1]
         epochs, price = self.native.epochs, self._newton_visits()
         if epochs < FIRST_EPOCHS or len(self.history) < 3 or price == np.inf:
             return False
-        if visits < 0.5 * price and epochs < self.options.max_epochs // 2:
-            return False
-        past_visits, past_gap = next(point for point in self.history if point[0] >= visits // 2)
+        if epochs >= self.options.max_epochs // 2:
+            return True
         target = self.options.tol * self._scale()
         if gap <= target:  # certified, it fell short all the same: more than once means that the estimate misleads
             return self.certificates > 2
-        rate = np.log(past_gap / gap) / max(visits - past_visits, 1) if 0 < gap < past_gap else 0.0
-        if target <= 0:
-            return True
-        # Either the finish is cheaper, or the epochs that are left would not do.
-        needed = np.log(gap / target)
-        left = (visits / epochs) * (self.options.max_epochs - epochs)
-        return bool(rate * min(price, left) < needed)
+        if visits < 0.5 * price:
+            return False
+        past_visits, past_gap = next(point for point in self.history if point[0] >= visits // 2)
+        rate = np.log(past_gap / gap) / max(visits - past_visits, 1) if gap < past_gap else 0.0
+        return bool(target <= 0.0 or rate * price < np.log(gap / target))
 
     def _newton_visits(self) -> float:
         """The price of a Newton finish in visits; ∞ where its systems are too large."""

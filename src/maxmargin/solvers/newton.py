@@ -8,7 +8,7 @@ F is convex and once differentiable, with slope -y α⁺ in z. For the squared h
 (U = c) the minimiser's α⁺ is the next centre, σ grows, and the centres reach the optimum: on such piecewise-linear dual maps after
 finitely many rounds. Inside a round the rows fall into three sets, 0, U and J strictly between; on J the Hessian is
 s I + X_J' σ X_J, and a Newton step solves the quadratic of the present sets exactly, followed by an exact line search.
-The system has min(|J|, d) unknowns. Every iterate's α⁺ is a dual point, so the gap comes for free; and once the three sets are
+The system has |J| or d unknowns. Every iterate's α⁺ is a dual point, so the gap comes for free; and once the three sets are
 right, the solution of the system itself is the optimum, free of the rounding that σ (1 - y z) magnifies.
 """
 
@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
 
 FIRST_STEP = 10.0  # σ |x_i|² / s in the first round of the hinge
+MOST_ROUNDS = 100  # of the multipliers; ten are usual
 LARGEST_SYSTEM = 4000  # unknowns: a float64 matrix of 128 MB, a second of Cholesky
 
 
@@ -68,6 +69,7 @@ class _Newton:
         self.b = 0.0 if start is None else start.intercept
         self.z = problem.design.scores(self.w, self.b)
         self.upper = np.full(problem.design.n, np.inf) if self.exact else self.cost
+        self.lengths = np.sqrt(problem.design.norms_sq) + (problem.intercept is not Intercept.NONE)
         self.centre = np.zeros(problem.design.n)
         if not self.exact and start is not None:
             self.centre = self.y * start.dual
@@ -80,7 +82,7 @@ class _Newton:
         self.best = start
         self.tried = np.inf
         self.promising: tuple[Floats, float, Floats, Floats] | None = None
-        self.steps = self.certificates = 0
+        self.steps = self.certificates = self.rounds = 0
 
     def run(self) -> Solution:
         stalled = 0
@@ -92,7 +94,7 @@ class _Newton:
             if self._arrives(self.w, self.b, self.z, self.y * alpha, u):
                 return self._solution(Status.SOLVED)
             still = self._still(alpha, u)
-            if (still and self.exact) or stalled > 20:
+            if (still and self.exact) or stalled > 20 or self.rounds > MOST_ROUNDS:
                 return self._solution(Status.PRECISION)
             moved = not still and self._step(alpha)
             if self.best is not None and self.best.certificate.relative_gap <= self.options.tol:
@@ -109,7 +111,11 @@ class _Newton:
         return status or (Status.MAX_ITER if self.steps >= self.options.max_steps else None)
 
     def _next_round(self, alpha: Floats) -> None:
-        self.centre, self.sigma = alpha, 10.0 * self.sigma
+        """Move the centre and grow σ, as long as the rounding of z, times σ, stays small beside the box."""
+        noise = float(np.finfo(float).eps) * (1.0 + self.lengths * (float(np.linalg.norm(self.w)) + abs(self.b)))
+        self.centre = alpha
+        self.sigma = np.maximum(self.sigma, np.minimum(10.0 * self.sigma, 1e-4 * self.cost / noise))
+        self.rounds += 1
 
     def _sets(self, alpha: Floats) -> NDArray[np.int8]:
         """0, 1 or 2: at 0, inside, at the upper end."""
@@ -119,12 +125,12 @@ class _Newton:
         return np.clip(self.centre + self.sigma * (1.0 - self.y * z), 0.0, self.upper)
 
     def _relative_gap(self, w: Floats, b: float, z: Floats, a: Floats, u: Floats) -> float:
-        """The relative gap of (w, b) with scores z and a with u = X'a, the sum constraint of a free intercept aside."""
+        """The relative gap of (w, b) with scores z and a with u = X'a. What repairing Σ a = 0 may cost is guessed at."""
         problem = self.problem
         loss = float(np.sum(self.cost * problem.loss.value(self.y, z)))
         primal = loss + problem.penalty.value(w) + problem.beta(b)
         total = float(a.sum())
-        beta = total * b if problem.intercept is Intercept.FREE else problem.beta_conjugate(total)
+        beta = abs(total) * (1.0 + abs(b)) if problem.intercept is Intercept.FREE else problem.beta_conjugate(total)
         dual = -float(np.sum(problem.conjugate_terms(a))) - problem.penalty.conjugate(u) - beta
         return max(primal - dual, 0.0) / max(abs(primal), abs(dual), float(np.finfo(float).tiny))
 
@@ -134,7 +140,9 @@ class _Newton:
         if gap >= 0.5 * self.tried:
             return False
         self.tried, self.promising = gap, (w, b, a, u)
-        return gap <= self.options.tol and self._keep(*self.promising) <= self.options.tol
+        if gap <= self.options.tol:
+            self.tried = self._keep(*self.promising)
+        return self.tried <= self.options.tol
 
     def _slope_b(self, alpha: Floats) -> float:
         """dF/db."""
@@ -145,13 +153,12 @@ class _Newton:
     def _still(self, alpha: Floats, u: Floats) -> bool:
         """The round is solved well enough: the slope is small beside the move that the centre would make, or is rounding."""
         slope = np.hypot(np.linalg.norm(self.strength * self.w - u), self._slope_b(alpha))
-        size = max(float(np.linalg.norm(u)), self.strength * float(np.linalg.norm(self.w)), float(np.finfo(float).tiny))
-        if slope <= 1e-13 * size:
+        if slope <= 1e-14 * float(alpha @ self.lengths):
             return True
         if self.exact:
             return False
-        moved = np.linalg.norm((alpha - self.centre) / np.sqrt(np.where(self.sigma > 0, self.sigma, 1.0)))
-        return bool(slope <= 0.1 * moved * np.sqrt(self.strength) and slope <= 1e-2 * size)
+        moved = np.linalg.norm((alpha - self.centre) / np.sqrt(self.sigma))
+        return bool(slope <= 0.1 * moved * np.sqrt(self.strength))
 
     def _step(self, alpha: Floats) -> bool:
         """One Newton step with an exact line search; False where the point no longer moves."""
@@ -159,7 +166,10 @@ class _Newton:
         inside = np.flatnonzero((alpha > 0.0) & (alpha < self.upper))
         a = np.where((alpha > 0.0) & (alpha >= self.upper), self.y * alpha, 0.0)
         goal = self.y[inside] * (1.0 + self.centre[inside] / self.sigma[inside])
-        w, b, a[inside] = self.system.solve(inside, self.sigma[inside], goal, a, self.b)
+        try:
+            w, b, a[inside] = self.system.solve(inside, self.sigma[inside], goal, a, self.b)
+        except np.linalg.LinAlgError:
+            return False
         if not np.isfinite(w).all() or not np.isfinite(b):
             return False
         direction, db = w - self.w, b - self.b
@@ -171,7 +181,7 @@ class _Newton:
                 return False
             if not self.exact and np.array_equal(self._sets(self._alpha(z)), self._sets(self.y * a)):
                 # The sets are right: the round is solved, and its solution is free of rounding where α⁺ is not.
-                self.w, self.b, self.z = w, b, z
+                self.w, self.b, self.z = w, b, problem.design.scores(w, b)
                 self._next_round(self.y * a)
                 return True
         t = self._line_search(direction, db, dz)
@@ -204,7 +214,8 @@ class _Newton:
         if abs(at_right) <= small:
             return right
         for k in range(60):
-            t = left - at_left * (right - left) / (at_right - at_left) if k % 3 else 0.5 * (left + right)
+            secant = k % 3 and at_right > at_left
+            t = left - at_left * (right - left) / (at_right - at_left) if secant else 0.5 * (left + right)
             value = derivative(t)
             if abs(value) <= small or not left < t < right:
                 return t
@@ -249,7 +260,8 @@ class _System:
         from_fixed = self.design.combine(fixed) / self.strength
         if inside.size == 0:
             return from_fixed, self._lone_intercept(float(fixed.sum()), b), np.empty(0)
-        if inside.size <= self.design.d:
+        # By columns a = σ (goal - z) magnifies rounding; at a solved hinge problem |J| is about d + 1, and rows give a itself.
+        if inside.size <= 2 * self.design.d + 10:
             return self._by_rows(inside, sigma, goal, fixed, from_fixed)
         return self._by_columns(inside, sigma, goal, fixed, from_fixed)
 
@@ -263,17 +275,24 @@ class _System:
     def _by_rows(
         self, inside: Rows, sigma: Floats, goal: Floats, fixed: Floats, from_fixed: Floats
     ) -> tuple[Floats, float, Floats]:
-        """[K_JJ/s + 1/σ, 1; 1', -β''] [a; b] = [goal - X_J w_fixed; -Σ a_fixed], |J| + 1 unknowns."""
+        """[K_JJ/s + 1/σ, 1; 1', -β''] [a; b] = [goal - X_J w_fixed; -Σ a_fixed], |J| + 1 unknowns.
+
+        With d + 1 rows on the margin K_JJ is singular, and eliminating b would cancel all digits. So ρ 11' is added to it: a
+        penalised intercept b = ρ 1'a means just that, and a free one fixes 1'a, so that ρ 1'a can be added to the right.
+        """
         matrix = self.gram.of(inside) / self.strength
+        rest = goal - self.design.scores(from_fixed)[inside]
+        total, strength = float(fixed.sum()), self.problem.intercept_strength
+        rho = 1.0 / strength if strength else float(np.mean(np.diag(matrix))) or 1.0
+        matrix += rho
         matrix[np.diag_indices_from(matrix)] += 1.0 / sigma
         factor = _cholesky(matrix)
-        rest = goal - self.design.scores(from_fixed)[inside]
-        a = scipy.linalg.cho_solve(factor, rest, check_finite=False)
-        b = 0.0
-        if self.problem.intercept is not Intercept.NONE:
+        a = scipy.linalg.cho_solve(factor, rest - rho * total, check_finite=False)
+        if strength:
+            b = rho * (float(a.sum()) + total)
+        else:
             ones = scipy.linalg.cho_solve(factor, np.ones_like(rest), check_finite=False)
-            strength = self.problem.intercept_strength
-            b = (float(a.sum()) + float(fixed.sum())) / (float(ones.sum()) + strength)
+            b = (float(a.sum()) + total) / float(ones.sum())
             a = a - b * ones
         signed = np.zeros(self.design.n)
         signed[inside] = a
@@ -328,12 +347,12 @@ class _GramCache:
 
 def _cholesky(matrix: Floats) -> tuple[Floats, bool]:
     """A Cholesky factor; a matrix that rounding made indefinite is lifted by a growing multiple of the unit matrix."""
-    lift = 0.0
     typical = float(np.mean(np.diag(matrix)))
-    while True:
+    for lift in (0.0, *np.logspace(-15, 0, 16)):
         try:
-            lifted = matrix if lift == 0.0 else matrix + lift * np.eye(len(matrix))
+            lifted = matrix if lift == 0.0 else matrix + lift * typical * np.eye(len(matrix))
             factor, lower = scipy.linalg.cho_factor(lifted, lower=True, check_finite=False)
             return np.asarray(factor), bool(lower)
         except np.linalg.LinAlgError:
-            lift = max(10.0 * lift, 1e-15 * typical)
+            continue
+    raise np.linalg.LinAlgError("Newton: the system holds numbers that are not finite.")

@@ -1,0 +1,77 @@
+"""scikit-learn's contract: every check it yields, without expected failures, and the checks it defines but does not yield."""
+
+import inspect
+
+import numpy as np
+import pytest
+from sklearn.utils import estimator_checks
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from maxmargin import LinearSVC
+
+# Some checks compare two fits to 1e-7, which a relative gap of tol = 1e-4 cannot promise: |w - w*| <= sqrt(2 tol P). The
+# Newton finish goes far below 1e-12. Without an intercept no machine passes the check on class weights, scikit-learn's neither.
+INSTANCES = [
+    LinearSVC(tol=1e-12),
+    LinearSVC(tol=1e-12, loss="hinge", C=0.1),
+    LinearSVC(tol=1e-12, intercept="penalized", solver="newton"),
+]
+NOT_YIELDED = [
+    "check_param_validation",
+    "check_dataframe_column_names_consistency",
+    "check_class_weight_balanced_classifiers",
+    "check_estimator_sparse_tag",
+    "check_estimators_overwrite_params",
+]
+
+
+@parametrize_with_checks(INSTANCES)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.parametrize("name", NOT_YIELDED)
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_checks_that_are_not_yielded(name, loss):
+    check = getattr(estimator_checks, name)
+    estimator = LinearSVC(loss=loss, tol=1e-12)
+    if name == "check_class_weight_balanced_classifiers":
+        from sklearn.datasets import make_classification
+
+        X, y = make_classification(400, n_features=5, weights=[0.9, 0.1], class_sep=0.6, flip_y=0.0, random_state=0)
+        check("LinearSVC", LinearSVC(loss=loss), X[:200], y[:200], X[200:], y[200:], [0.9, 0.1])
+        return
+    check("LinearSVC", estimator)
+
+
+def test_every_parameter_of_scikit_learns_class_is_taken_with_the_same_default():
+    from sklearn.svm import LinearSVC as Theirs
+
+    ours, theirs = inspect.signature(LinearSVC).parameters, inspect.signature(Theirs).parameters
+    for name, parameter in theirs.items():
+        assert name in ours, name
+        assert (ours[name].default, ours[name].kind) == (parameter.default, parameter.kind), name
+
+
+def test_every_attribute_of_scikit_learns_class_is_there():
+    from sklearn.svm import LinearSVC as Theirs
+
+    X, y = np.array([[0.0], [1.0], [2.0], [3.0]]), [0, 0, 1, 1]
+    ours, theirs = LinearSVC().fit(X, y), Theirs().fit(X, y)
+    public = {name for name in vars(theirs) if name.endswith("_") and not name.startswith("_")}
+    assert public <= set(vars(ours))
+    for method in ("fit", "predict", "decision_function", "score", "sparsify", "densify", "get_params", "set_params"):
+        assert callable(getattr(ours, method))
+
+
+@pytest.mark.parametrize(
+    ("parameters", "replacement"),
+    [
+        ({"penalty": "l1"}, "penalty='l2'"),
+        ({"multi_class": "crammer_singer"}, "multi_class='ovr'"),
+        ({"dual": False}, "solver='newton'"),
+    ],
+)
+def test_what_is_not_offered_is_refused_with_its_replacement(parameters, replacement):
+    with pytest.raises(ValueError, match=replacement):
+        LinearSVC(**parameters).fit([[0.0], [1.0]], [0, 1])
