@@ -310,6 +310,9 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
                 f"{weighted.tolist()}."
             )
 
+    def _asked(self) -> float:
+        return self.solver.tol if isinstance(self.solver, Solver) else self.tol
+
     def _threads(self) -> int:
         return min(effective_n_jobs(self.n_jobs), max(1, _native.max_threads()))
 
@@ -326,7 +329,7 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
         self.certificate_ = dataclasses.replace(total, claim=claim)
         statuses = {solution.status for solution in solutions}
         unsolved = [status for status in GRAVEST if status in statuses]
-        solved = not unsolved or (total.relative_gap <= self.tol and unsolved[0] is not Status.INTERRUPTED)
+        solved = not unsolved or (total.relative_gap <= self._asked() and unsolved[0] is not Status.INTERRUPTED)
         self.status_ = Status.SOLVED if solved else unsolved[0]
 
     def _announce(self, watch: Watch) -> None:
@@ -335,7 +338,7 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
             return
         gap = self.certificate_.relative_gap
         warnings.warn(
-            f"LinearSVC stopped at a relative gap of {gap:.1e} (asked {self.tol:.1e}) after {watch.seconds:.3g} s: "
+            f"LinearSVC stopped at a relative gap of {gap:.1e} (asked {self._asked():.1e}) after {watch.seconds:.3g} s: "
             f"{self.status_.value}",
             ConvergenceWarning,
             stacklevel=2,

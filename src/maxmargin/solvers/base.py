@@ -78,9 +78,11 @@ class Watch:
 
 
 class Solver(ABC):
-    """An algorithm with its options. It holds no state."""
+    """An algorithm with its options. It holds no state. `tol` is the relative gap that it is asked for."""
 
     __slots__ = ()
+
+    tol: float
 
     @abstractmethod
     def refuse(self, problem: Problem) -> str | None:

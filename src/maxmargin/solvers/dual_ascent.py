@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 BURST = 20_000_000  # stored values per native call: some 50 ms, so that Ctrl-C and time limits are met
 SMALL = 2000  # rows; with fewer, several epochs go into one call
 FLOPS_PER_VISIT = 28  # dense flops in the time of one visit of a stored value (1.4 ns at 20 Gflop/s)
+PATIENCE = 30  # epochs' worth of visits before a certificate is made anyway: it costs about three
 FIRST_EPOCHS = 12  # before the rate of convergence can be told
 
 
@@ -107,15 +108,19 @@ class _Ascent:
         )
 
     def _first_rho(self) -> float:
-        """A hundredth of the curvature of a typical row: measured to be within two of the best on text, raw and normalised."""
+        """A hundredth of the curvature of a typical row: measured to be within two of the best on text, raw and normalised.
+
+        At least so much that b, whose scale is 1, can move by 1/10 in an epoch when all rows pull one way.
+        """
         positive = self.norms[self.order][self.norms[self.order] > 0]
-        return 0.01 * float(np.median(positive)) / self.strength if positive.size else 1.0
+        typical = float(np.median(positive)) / self.strength if positive.size else 1.0
+        return max(0.01 * typical, 0.1 / float(self.problem.cost.sum()))
 
     def run(self) -> Solution:
         native, options = self.native, self.options
         per_call = min(10, max(1, SMALL // self.problem.design.n))
         wanted = np.inf  # the estimated gap at which a certificate is worth its price,
-        patience = np.inf  # and the visits after which it is wanted anyway, because the estimate may mislead
+        patience = PATIENCE * self.problem.design.stored  # and the visits after which it is wanted anyway
         while True:
             before = native.epochs
             if not self.watch.interrupted:
@@ -129,12 +134,13 @@ class _Ascent:
                 if (solution := self._finish()) is not None:
                     return solution
                 continue
-            if status is None and estimate > wanted and native.visits < patience:
-                continue
-            scale = self._scale()
-            if status is None and estimate > options.tol * scale:
-                wanted = max(0.5 * estimate, options.tol * scale)
-                continue
+            if status is None and native.visits < patience:
+                if estimate > wanted:
+                    continue
+                target = options.tol * self._scale()
+                if estimate > target:
+                    wanted = max(0.5 * estimate, target)
+                    continue
             relative = self._certify()
             if relative <= options.tol:
                 return self._solution(Status.SOLVED)
@@ -191,7 +197,7 @@ class _Ascent:
         found = Newton(tol=self.options.tol, max_steps=limit).solve(self.problem, start, self.watch)
         self.steps, self.certificates = found.work.epochs, self.certificates + found.work.certificates
         self.best = (found.coef, found.intercept, found.dual, found.certificate)
-        if found.status is Status.MAX_ITER or (found.status is Status.PRECISION and found.certificate.relative_gap > 1e-9):
+        if found.status is Status.MAX_ITER or (found.status is Status.PRECISION and found.certificate.relative_gap > 1e-6):
             return None
         return self._solution(found.status)
 
