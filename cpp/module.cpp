@@ -242,8 +242,8 @@ NB_MODULE(_core, m) {
   m.def("norms_sq", &norms_sq, "rows"_a, "out"_a, "threads"_a);
 
   nb::class_<DualAscent>(m, "DualAscent")
-      .def(nb::init<nb::object, In<double>, In<double>, In<double>, Out<double>, Out<double>, Out<std::int64_t>, bool, double,
-                    double, double, double, bool, bool, std::uint64_t>(),
+      .def(nb::init<nb::object, In<double>, In<double>, In<double>, Out<double>, Out<double>, Out<std::int64_t>, bool,
+                    double, double, double, double, bool, bool, std::uint64_t>(),
            "rows"_a, "y"_a, "cost"_a, "norm_sq"_a, "a"_a, "w"_a, "order"_a, "squared"_a, "strength"_a, "intercept"_a,
            "sum_a"_a, "rho"_a, "recentre"_a, "shrink"_a, "seed"_a)
       .def("run", &DualAscent::run, "epochs"_a, "work"_a)
@@ -253,7 +253,10 @@ NB_MODULE(_core, m) {
       .def_prop_ro("gap", [](const DualAscent& s) { return s.state.gap; })
       .def_prop_ro("violation", [](const DualAscent& s) { return s.state.violation; })
       .def_prop_ro("active", [](const DualAscent& s) { return s.state.active; })
-      .def_prop_rw("intercept", [](const DualAscent& s) { return s.state.intercept; }, [](DualAscent& s, double b) { s.state.intercept = b; })
-      .def_prop_rw("rho", [](const DualAscent& s) { return s.state.rho; }, [](DualAscent& s, double r) { s.state.rho = r; })
+      .def_prop_rw(
+          "intercept", [](const DualAscent& s) { return s.state.intercept; },
+          [](DualAscent& s, double b) { s.state.intercept = b; })
+      .def_prop_rw(
+          "rho", [](const DualAscent& s) { return s.state.rho; }, [](DualAscent& s, double r) { s.state.rho = r; })
       .def_prop_ro("sum_a", [](const DualAscent& s) { return s.state.sum_a; });
 }

@@ -5,7 +5,6 @@ import os
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
-import pytest
 from hypothesis import settings
 
 settings.register_profile("fixed", derandomize=True, deadline=None, print_blob=True)

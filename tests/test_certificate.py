@@ -9,12 +9,12 @@ import pytest
 import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
-from rational import RationalProblem
 
 import maxmargin.certificate as judge
-from maxmargin import Certificate, Hinge, Intercept, Problem, Ridge, SquaredHinge, as_design, certify, fit_problem
+from maxmargin import Certificate, Hinge, Intercept, Newton, Problem, Ridge, SquaredHinge, as_design, certify, fit_problem
 from maxmargin.certificate import combined, dual_from_slopes, feasible
 from maxmargin.testing import check_weak_duality
+from rational import RationalProblem
 
 LOSSES = [Hinge(), SquaredHinge()]
 BOTH = pytest.mark.parametrize("loss", LOSSES, ids=repr)
@@ -44,14 +44,18 @@ def hostile_points(problem, seed):
     rng = np.random.default_rng(seed)
     n, d = problem.design.n, problem.design.d
     none = problem.intercept is Intercept.NONE
-    best = fit_problem(problem)
+    best = fit_problem(problem, Newton(tol=1e-15))
     low, high = (np.clip(end, -1e9, 1e9) for end in problem.box())
     yield best.coef, best.intercept, best.dual
     for breath in (1e-16, 1e-9, 1e-4):
         shaken = best.coef * (1 + breath * rng.normal(size=d))
         yield shaken, 0.0 if none else best.intercept * (1 + breath), best.dual * (1 + breath * rng.normal(size=n))
     for size in (0.0, 1e-300, 1e-8, 1.0, 1e8):
-        yield size * rng.normal(size=d), 0.0 if none else float(size * rng.normal()), low + rng.uniform(size=n) * (high - low)
+        yield (
+            size * rng.normal(size=d),
+            0.0 if none else float(size * rng.normal()),
+            low + rng.uniform(size=n) * (high - low),
+        )
     yield best.coef, best.intercept, 1e6 * rng.normal(size=n)
     yield -best.coef, -best.intercept, -best.dual
 
@@ -82,7 +86,9 @@ def confront(loss, intercept, seed):
         assert Fraction(certificate.primal) >= reached >= best >= Fraction(certificate.dual)
         assert Fraction(certificate.gap) >= reached - best
         near = certify(problem, w, b, a)
-        allowed = 64 * UNIT * (abs(near.primal) + abs(near.dual) + float(np.abs(cost) @ (1 + np.abs(X) @ np.abs(w) + abs(b))))
+        allowed = (
+            64 * UNIT * (abs(near.primal) + abs(near.dual) + float(np.abs(cost) @ (1 + np.abs(X) @ np.abs(w) + abs(b))))
+        )
         assert float(reached - Fraction(near.primal)) <= allowed
         assert near.dual <= float(best) + allowed
 

@@ -21,7 +21,12 @@ print(_native.isa(), m.certificate_.relative_gap <= 1e-4, round(m.certificate_.p
 
 def python(code, **environment):
     done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, env={**os.environ, **environment}, timeout=60, check=False
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **environment},
+        timeout=60,
+        check=False,
     )
     return done.stdout.strip(), done.stderr
 

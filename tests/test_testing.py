@@ -80,7 +80,9 @@ class Lazy(Solver):
 
     def solve(self, problem, start=None, watch=None):
         solution = DualAscent(tol=0.2, finish=False).solve(problem)
-        return dataclasses.replace(solution, certificate=dataclasses.replace(solution.certificate, dual=solution.certificate.primal))
+        return dataclasses.replace(
+            solution, certificate=dataclasses.replace(solution.certificate, dual=solution.certificate.primal)
+        )
 
 
 def test_a_lying_solver_is_caught():

@@ -20,10 +20,10 @@ struct DualState {
 
   std::int64_t n = 0;
   MarginLoss loss = MarginLoss::hinge;
-  double strength = 1;       // s in s |w|^2 / 2
-  double intercept = 0;      // b
-  double rho = 0;            // b moves by rho * (change of sum a); 0: no intercept
-  bool recentre = false;     // free intercept: method of multipliers on sum a = 0
+  double strength = 1;    // s in s |w|^2 / 2
+  double intercept = 0;   // b
+  double rho = 0;         // b moves by rho * (change of sum a); 0: no intercept
+  bool recentre = false;  // free intercept: method of multipliers on sum a = 0
   bool shrink = true;
   double sum_a = 0;
   Random random{0};
@@ -37,9 +37,9 @@ struct DualState {
 
   // What the last finished epoch says.
   std::int64_t epochs = 0;
-  std::int64_t visits = 0;   // stored values touched
-  double gap = 0;            // sum of Fenchel-Young residuals met on the way: an estimate, not a certificate
-  double violation = 0;      // highest - lowest
+  std::int64_t visits = 0;  // stored values touched
+  double gap = 0;           // sum of Fenchel-Young residuals met on the way: an estimate, not a certificate
+  double violation = 0;     // highest - lowest
 };
 
 }  // namespace maxmargin

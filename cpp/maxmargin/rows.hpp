@@ -29,8 +29,7 @@ struct DenseRows {
   const Value* x;
   std::int64_t n, d, stride;
 
-  explicit DenseRows(const RowsView& v)
-      : x(static_cast<const Value*>(v.values)), n(v.n), d(v.d), stride(v.stride) {}
+  explicit DenseRows(const RowsView& v) : x(static_cast<const Value*>(v.values)), n(v.n), d(v.d), stride(v.stride) {}
 
   std::int64_t size(std::int64_t) const { return d; }
 

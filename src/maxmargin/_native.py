@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from maxmargin import _core
+import maxmargin._core as _core
 
 DualAscent = _core.DualAscent
 Rows = _core.Rows

@@ -131,7 +131,7 @@ def as_design(X: Any, threads: int = 1) -> Design:
         return Sparse(_canonical(X), threads)
     if X.dtype not in VALUE_TYPES:
         raise TypeError(f"Dense(dtype={X.dtype}): values must be float32 or float64.")
-    if X.shape[1] > 1 and X.strides[1] != X.itemsize or not X.flags.aligned or X.strides[0] % X.itemsize:
+    if (X.shape[1] > 1 and X.strides[1] != X.itemsize) or not X.flags.aligned or X.strides[0] % X.itemsize:
         X = np.ascontiguousarray(X) if X.flags.aligned else np.array(X, order="C")
     return Dense(X, threads)
 

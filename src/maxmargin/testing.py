@@ -149,7 +149,9 @@ def check_solver(solver: Solver, loss: Loss, tol: float = 1e-4, seeds: range = r
             assert certificate.relative_gap <= tol, f"{solver!r}: relative gap {certificate.relative_gap} on {intercept}"
             best = problem.primal(w, b)
             slack = 1e-12 * abs(best)
-            assert certificate.dual - slack <= best <= certificate.primal + slack, f"{solver!r}: {best} is outside {certificate}"
+            assert certificate.dual - slack <= best <= certificate.primal + slack, (
+                f"{solver!r}: {best} is outside {certificate}"
+            )
             distance = float(np.linalg.norm(solution.coef - w))
             assert distance <= np.sqrt(2.0 * (certificate.gap + slack)), f"{solver!r}: |w - w*| = {distance}"
 

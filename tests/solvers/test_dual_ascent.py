@@ -73,7 +73,9 @@ def test_the_same_seed_gives_the_same_bits(loss):
 def test_shrinking_changes_nothing_but_the_work(loss, intercept):
     S, y = text_like(n=500)
     problem = Problem(as_design(S), y, loss, Ridge(1.0), np.full(len(y), 10.0), intercept)
-    with_, without = (DualAscent(tol=1e-8, shrink=shrink, finish=False, max_epochs=5000).solve(problem) for shrink in (True, False))
+    with_, without = (
+        DualAscent(tol=1e-8, shrink=shrink, finish=False, max_epochs=5000).solve(problem) for shrink in (True, False)
+    )
     assert with_.status is without.status is Status.SOLVED
     assert with_.work.visits < without.work.visits
     assert abs(with_.certificate.primal - without.certificate.primal) <= with_.certificate.gap + without.certificate.gap

@@ -131,6 +131,8 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
     'The relative gap is at most tol.'
     """
 
+    coef_: Any  # an array, or a CSR matrix after sparsify()
+
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         "penalty": [StrOptions({"l1", "l2"})],
         "loss": [StrOptions({"hinge", "squared_hinge"})],
@@ -188,8 +190,8 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
         self.n_jobs = n_jobs
 
     @all_or_nothing
-    @with_callbacks
-    @_fit_context(prefer_skip_nested_validation=True)
+    @with_callbacks  # type: ignore[untyped-decorator]
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn from rows X and labels y.
 
@@ -262,7 +264,9 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
     def _refuse(self) -> None:
         """Say no to what scikit-learn's class offers and this one does not, naming what to use instead."""
         if self.penalty == "l1":
-            raise ValueError("LinearSVC(penalty='l1'): use penalty='l2', or sklearn.svm.LinearSVC(penalty='l1', dual=False).")
+            raise ValueError(
+                "LinearSVC(penalty='l1'): use penalty='l2', or sklearn.svm.LinearSVC(penalty='l1', dual=False)."
+            )
         if self.multi_class == "crammer_singer":
             raise ValueError("LinearSVC(multi_class='crammer_singer'): use multi_class='ovr'.")
         if self.dual is False:
@@ -276,15 +280,15 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Design, NDArray[Any], NDArray[np.float64] | None]:
         check_structure(X)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", accept_large_sparse=True, dtype=[np.float64, np.float32]
-        )
+        X, y = validate_data(self, X, y, accept_sparse="csr", accept_large_sparse=True, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
             if not weight.any():
-                raise ValueError("LinearSVC.fit(sample_weight): all weights are zero; at least one sample weight must be positive.")
+                raise ValueError(
+                    "LinearSVC.fit(sample_weight): all weights are zero; at least one sample weight must be positive."
+                )
         return as_design(X, self._threads()), y, weight
 
     def _objective(self, classes: NDArray[Any]) -> Objective:
@@ -314,7 +318,7 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
         return self.solver.tol if isinstance(self.solver, Solver) else self.tol
 
     def _threads(self) -> int:
-        return min(effective_n_jobs(self.n_jobs), max(1, _native.max_threads()))
+        return int(min(effective_n_jobs(self.n_jobs), max(1, _native.max_threads())))
 
     def _publish(self, objective: Objective, solutions: tuple[Solution, ...], rows: int) -> None:
         dual = np.stack([solution.dual for solution in solutions])

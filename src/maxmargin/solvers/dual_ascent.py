@@ -21,7 +21,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin import _native
-from maxmargin.losses import Hinge, MarginLoss, SquaredHinge
+from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.penalties import Ridge
 from maxmargin.problem import Intercept, Problem
 from maxmargin.solution import Solution, Status, Work, conclude
@@ -110,11 +110,13 @@ class _Ascent:
     def _first_rho(self) -> float:
         """A hundredth of the curvature of a typical row: measured to be within two of the best on text, raw and normalised.
 
-        At least so much that b, whose scale is 1, can move by 1/10 in an epoch when all rows pull one way.
+        At least so much that b, whose scale is 1, moves by 1/2 when all the cost of the lighter class is out of balance.
         """
+        target, cost = self.problem.target, self.problem.cost
         positive = self.norms[self.order][self.norms[self.order] > 0]
         typical = float(np.median(positive)) / self.strength if positive.size else 1.0
-        return max(0.01 * typical, 0.1 / float(self.problem.cost.sum()))
+        lighter = min(float(cost[target > 0].sum()), float(cost[target < 0].sum()))
+        return max(0.01 * typical, 0.5 / lighter if lighter > 0 else 0.0)
 
     def run(self) -> Solution:
         native, options = self.native, self.options
@@ -128,6 +130,8 @@ class _Ascent:
             status = self._out_of_budget()
             if native.epochs == before and status is None:
                 continue  # in the middle of an epoch
+            if self.free and native.gap < 0.1 * native.rho * native.sum_a**2:
+                native.widen()  # the centre moves by more than the rows still do: those at a bound must be seen again
             estimate = self._estimate()
             self.history.append((native.visits, estimate))
             if status is None and self.may_finish and self._newton_is_cheaper():
@@ -209,8 +213,8 @@ class _Ascent:
 
     def _estimate(self) -> float:
         """The Fenchel-Young residuals of the last epoch, and what the multipliers say of Σ a = 0."""
-        residuals = max(self.native.gap, 0.0)
-        return residuals + self.native.rho * self.native.sum_a**2 if self.free else residuals
+        residuals = max(float(self.native.gap), 0.0)
+        return residuals + float(self.native.rho * self.native.sum_a**2) if self.free else residuals
 
     def _scale(self) -> float:
         """A lower estimate of the optimum from what the solver keeps; only `certify` is trusted."""
