@@ -102,6 +102,7 @@ int team(int asked, std::int64_t work) {
 struct Rows {
   RowsView view;
   std::int64_t stored = 0;
+  bool canonical = true;  // sparse: columns rise strictly inside each row
   std::vector<nb::object> owners;
 };
 
@@ -132,7 +133,7 @@ Rows sparse(In<T> values, In<I> indices, In<I> indptr, std::int64_t d) {
   rows.view.double_values = sizeof(T) == 8;
   rows.view.long_indices = sizeof(I) == 8;
   rows.stored = std::int64_t(values.shape(0));
-  const char* fault = maxmargin::csr_fault(indices.data(), indptr.data(), rows.view.n, d, rows.stored);
+  const char* fault = maxmargin::csr_fault(indices.data(), indptr.data(), rows.view.n, d, rows.stored, rows.canonical);
   expect(fault == nullptr, fault);
   rows.owners = {nb::cast(values), nb::cast(indices), nb::cast(indptr)};
   return rows;
@@ -170,7 +171,7 @@ struct DualAscent {
 
   DualAscent(nb::object keep, In<double> y, In<double> cost, In<double> norm_sq, Out<double> a, Out<double> w,
              Out<std::int64_t> order, bool squared, double strength, double intercept, double sum_a, double rho,
-             bool recentre, bool shrink, std::uint64_t seed)
+             double intercept_strength, bool shrink, std::uint64_t seed)
       : rows(nb::cast<const Rows*>(keep)) {
     const std::int64_t n = rows->view.n;
     for (const std::size_t length : {y.shape(0), cost.shape(0), norm_sq.shape(0), a.shape(0)})
@@ -190,7 +191,7 @@ struct DualAscent {
     state.intercept = intercept;
     state.sum_a = sum_a;
     state.rho = rho;
-    state.recentre = recentre;
+    state.intercept_strength = intercept_strength;
     state.shrink = shrink;
     state.random = maxmargin::Random(seed);
     widen();
@@ -226,6 +227,7 @@ NB_MODULE(_core, m) {
 
   nb::class_<Rows>(m, "Rows")
       .def_prop_ro("stored", [](const Rows& r) { return r.stored; })
+      .def_prop_ro("canonical", [](const Rows& r) { return r.canonical; })
       .def_prop_ro("shape", [](const Rows& r) { return nb::make_tuple(r.view.n, r.view.d); });
   m.def("dense", &dense<float>, "x"_a.noconvert());
   m.def("dense", &dense<double>, "x"_a.noconvert());
@@ -243,9 +245,9 @@ NB_MODULE(_core, m) {
 
   nb::class_<DualAscent>(m, "DualAscent")
       .def(nb::init<nb::object, In<double>, In<double>, In<double>, Out<double>, Out<double>, Out<std::int64_t>, bool,
-                    double, double, double, double, bool, bool, std::uint64_t>(),
+                    double, double, double, double, double, bool, std::uint64_t>(),
            "rows"_a, "y"_a, "cost"_a, "norm_sq"_a, "a"_a, "w"_a, "order"_a, "squared"_a, "strength"_a, "intercept"_a,
-           "sum_a"_a, "rho"_a, "recentre"_a, "shrink"_a, "seed"_a)
+           "sum_a"_a, "rho"_a, "intercept_strength"_a, "shrink"_a, "seed"_a)
       .def("run", &DualAscent::run, "epochs"_a, "work"_a)
       .def("widen", &DualAscent::widen)
       .def_prop_ro("epochs", [](const DualAscent& s) { return s.state.epochs; })

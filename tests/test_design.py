@@ -109,9 +109,20 @@ def corrupt(field, place, value):
     ],
 )
 def test_corrupt_csr_is_refused_before_it_is_read(S, fault):
-    for check in (as_design, check_structure):
-        with pytest.raises(ValueError, match=f"corrupt CSR matrix of shape .*{fault}"):
-            check(S)
+    with pytest.raises(ValueError, match=f"corrupt CSR matrix of shape .*{fault}"):
+        as_design(S)
+
+
+def test_other_corrupt_formats_are_refused_before_a_conversion_reads_them():
+    columns, places = sp.csc_array(np.eye(4)), sp.coo_array(np.eye(4))
+    columns.indices[1] = 77
+    places.coords[0][1] = 77
+    falling = sp.csc_array(np.eye(4))
+    falling.indptr[2] = 9
+    for S in (columns, places, falling):
+        for check in (as_design, check_structure):
+            with pytest.raises(ValueError, match=r"corrupt (CSC|COO) matrix"):
+                check(S)
 
 
 def test_other_value_types_are_refused():

@@ -1,14 +1,15 @@
 // max_a  -sum_i c_i phi*(y_i, -a_i / c_i) - |X'a|^2 / (2s) - intercept term,  one a_i at a time.   (Hsieh et al. 2008)
 //
-// Invariants, before and after every step:  w = X'a / s,  b = centre + rho sum_i a_i.
+// Invariants, before and after every step:  w = X'a / s,  b = (centre + rho sum_i a_i) / (1 + rho s_b).
 //
 // With alpha = y a >= 0 both losses are one quadratic in alpha:
 //   hinge          alpha in [0, c],    slope  y z - 1
 //   squared hinge  alpha in [0, inf),  slope  y z - 1 + alpha / (2c)
 //
-// Intercept. A penalised one is a constant feature: rho = sigma^2 / s, a fixed centre. A free one asks for sum a = 0; the
-// method of multipliers penalises (b - centre)^2 / (2 rho) and moves the centre to b after each epoch, which adds
-// rho sum a to b. At its fixed point sum a = 0.
+// Intercept. Its part of the primal is s_b b^2 / 2 (free: s_b = 0). A proximal term (b - centre)^2 / (2 rho) makes it one
+// more weight, of a constant feature whose size rho sets, and the centre moves to b after each epoch (the method of
+// multipliers). At the fixed point s_b b = sum a, whatever rho is; a small rho keeps the rows from pulling at b against each
+// other.
 #pragma once
 
 #include <cstdint>
@@ -59,7 +60,7 @@ inline void close_epoch(DualState& s) {
   s.violation = s.active == 0 ? 0 : s.highest - s.lowest;
   s.old_highest = s.highest > 0 ? s.highest : infinity;
   s.old_lowest = s.lowest < 0 ? s.lowest : -infinity;
-  if (s.recentre) s.intercept += s.rho * s.sum_a;
+  s.intercept = (s.intercept + s.rho * s.sum_a) / (1 + s.rho * s.intercept_strength);
   s.position = 0;
 }
 
@@ -70,6 +71,7 @@ void ascend(const Rows& rows, DualState& s, std::int64_t epochs, std::int64_t wo
   const std::int64_t last_epoch = s.epochs + epochs;
   const std::int64_t last_visit = s.visits + work;
   const double per_strength = 1 / s.strength;
+  const double pull = s.rho / (1 + s.rho * s.intercept_strength);  // db / da
   while (s.epochs < last_epoch && s.visits < last_visit) {
     if (s.position == 0) {
       shuffle(s);
@@ -101,7 +103,7 @@ void ascend(const Rows& rows, DualState& s, std::int64_t epochs, std::int64_t wo
       if (projected < s.lowest) s.lowest = projected;
 
       if (projected != 0) {
-        const double hessian = s.norm_sq[i] * per_strength + s.rho + curvature;
+        const double hessian = s.norm_sq[i] * per_strength + pull + curvature;
         double moved = hessian > 0 ? alpha - slope / hessian : upper;  // a zero row without curvature: straight to its bound
         moved = moved < 0 ? 0 : moved > upper ? upper : moved;
         const double step = y * (moved - alpha);
@@ -109,7 +111,7 @@ void ascend(const Rows& rows, DualState& s, std::int64_t epochs, std::int64_t wo
           s.a[i] = y * moved;
           rows.add(i, step * per_strength, s.w);
           s.sum_a += step;
-          s.intercept += s.rho * step;
+          s.intercept += pull * step;
         }
       }
       s.position += 1;

@@ -20,10 +20,10 @@ struct DualState {
 
   std::int64_t n = 0;
   MarginLoss loss = MarginLoss::hinge;
-  double strength = 1;    // s in s |w|^2 / 2
-  double intercept = 0;   // b
-  double rho = 0;         // b moves by rho * (change of sum a); 0: no intercept
-  bool recentre = false;  // free intercept: method of multipliers on sum a = 0
+  double strength = 1;            // s in s |w|^2 / 2
+  double intercept = 0;           // b
+  double intercept_strength = 0;  // s_b in s_b b^2 / 2
+  double rho = 0;                 // weight of the proximal term (b - centre)^2 / (2 rho); 0: no intercept
   bool shrink = true;
   double sum_a = 0;
   Random random{0};

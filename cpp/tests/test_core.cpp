@@ -93,7 +93,8 @@ struct Solve {
   DualState state;
 
   template <class Value, class Index>
-  Solve(const Data<Value, Index>& data, const RowsView& view, MarginLoss loss, double rho, bool recentre, std::int64_t work)
+  Solve(const Data<Value, Index>& data, const RowsView& view, MarginLoss loss, double rho, double strength_b,
+        std::int64_t work)
       : a(std::size_t(data.n), 0.0), w(std::size_t(data.d), 0.0), norms(std::size_t(data.n), 0.0) {
     for (std::int64_t i = 0; i < data.n; ++i) order.push_back(i);
     state.y = data.y.data();
@@ -105,7 +106,7 @@ struct Solve {
     state.n = data.n;
     state.loss = loss;
     state.rho = rho;
-    state.recentre = recentre;
+    state.intercept_strength = strength_b;
     widen(state);
     visit(view, [&](const auto& rows) {
       norms_sq(rows, norms.data(), 1);
@@ -118,11 +119,11 @@ struct Solve {
 };
 
 template <class Value, class Index>
-void test_ascent(MarginLoss loss, double rho, bool recentre) {
+void test_ascent(MarginLoss loss, double rho, double strength_b) {
   const Data<Value, Index> data(40, 7, 11);
   for (const std::int64_t work : {std::int64_t(1) << 40, std::int64_t(37)}) {
-    const Solve dense(data, data.dense_view(), loss, rho, recentre, work);
-    const Solve sparse(data, data.sparse_view(), loss, rho, recentre, work);
+    const Solve dense(data, data.dense_view(), loss, rho, strength_b, work);
+    const Solve sparse(data, data.sparse_view(), loss, rho, strength_b, work);
     bool kkt = true, same = true, kept = true;
     double sum = 0;
     for (std::int64_t i = 0; i < data.n; ++i) {
@@ -144,16 +145,19 @@ void test_ascent(MarginLoss loss, double rho, bool recentre) {
     check(kkt, "dual ascent ends at a KKT point");
     check(same, "dense and sparse end at the same point");
     check(kept, "w = X'a is kept");
-    if (recentre) check(std::fabs(sum) < 1e-7, "a free intercept balances the dual point");
+    if (rho > 0)
+      check(std::fabs(sum - strength_b * dense.state.intercept) < 1e-7, "the intercept agrees with the dual point");
   }
 }
 
 void test_structure() {
-  const std::int32_t columns[] = {0, 2, 1}, start[] = {0, 2, 3}, falling[] = {0, 3, 2};
-  check(csr_fault(columns, start, 2, 3, 3) == nullptr, "a sound CSR matrix passes");
-  check(csr_fault(columns, start, 2, 2, 3) != nullptr, "a column outside is found");
-  check(csr_fault(columns, falling, 2, 3, 2) != nullptr, "falling starts are found");
-  check(csr_fault(columns, start, 2, 3, 4) != nullptr, "a wrong end is found");
+  const std::int32_t columns[] = {0, 2, 1}, twice[] = {0, 0, 1}, start[] = {0, 2, 3}, falling[] = {0, 3, 2};
+  bool canonical = false;
+  check(csr_fault(columns, start, 2, 3, 3, canonical) == nullptr && canonical, "a sound CSR matrix passes");
+  check(csr_fault(twice, start, 2, 3, 3, canonical) == nullptr && !canonical, "a place stored twice is seen");
+  check(csr_fault(columns, start, 2, 2, 3, canonical) != nullptr, "a column outside is found");
+  check(csr_fault(columns, falling, 2, 3, 2, canonical) != nullptr, "falling starts are found");
+  check(csr_fault(columns, start, 2, 3, 4, canonical) != nullptr, "a wrong end is found");
 }
 
 void test_random() {
@@ -175,9 +179,9 @@ int main() {
     test_products<float, std::int32_t>(1, 1, threads);
   }
   for (const MarginLoss loss : {MarginLoss::hinge, MarginLoss::squared_hinge}) {
-    test_ascent<double, std::int32_t>(loss, 0.0, false);
-    test_ascent<float, std::int64_t>(loss, 1.0, false);
-    test_ascent<double, std::int64_t>(loss, 0.1, true);
+    test_ascent<double, std::int32_t>(loss, 0.0, 0.0);
+    test_ascent<float, std::int64_t>(loss, 0.3, 1.0);
+    test_ascent<double, std::int64_t>(loss, 0.1, 0.0);
   }
   test_structure();
   test_random();

@@ -33,7 +33,7 @@ def demo() -> None:
     print(
         f"  the optimum lies in [{rigorous.dual:.12g}, {rigorous.primal:.12g}], a relative gap of {rigorous.relative_gap:.1e}.\n"
     )
-    print(f"What that means: no linear rule of this kind fits the training data better by more than {rigorous.gap:.1e}, so")
+    print(f"What that means: no linear rule of this kind has an objective lower by more than {rigorous.gap:.1e}, so")
     print("more iterations cannot change the result. It says nothing about new data; for that:")
     print(f"  accuracy on {len(X_test)} tumours that were held out: {machine.score(X_test, y_test):.1%}.")
 

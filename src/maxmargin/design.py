@@ -103,12 +103,17 @@ class Sparse(Design):
     """Rows of a CSR matrix with 32- or 64-bit indices, one entry at most per place."""
 
     def __init__(self, X: Any, threads: int = 1) -> None:
+        rows = _csr_rows(X)
+        if not rows.canonical:
+            X = X.copy()
+            X.sum_duplicates()
+            rows = _csr_rows(X)
         self.n, self.d = X.shape
         self.threads = threads
         self.longest_row = int(np.diff(X.indptr).max(initial=0))
         self.dtype = X.dtype
         self._matrix = X
-        self._rows = _csr_rows(X)
+        self._rows = rows
 
     def inner(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
         left = self._matrix[rows].astype(np.float64)
@@ -116,19 +121,29 @@ class Sparse(Design):
         return np.asarray((left @ right.T).toarray())
 
     def weighted_gram(self, weights: Floats) -> Floats:
+        total = np.zeros((self.d, self.d))
         used = np.flatnonzero(weights)
-        block = self._matrix[used].astype(np.float64)
-        return np.asarray((block.multiply(weights[used, None]).tocsr().T @ block).toarray())
+        for first in range(0, used.size, BLOCK):
+            rows = used[first : first + BLOCK]
+            block = self._matrix[rows].astype(np.float64)
+            total += (block.multiply(weights[rows, None]).tocsr().T @ block).toarray()
+        return total
 
 
 def as_design(X: Any, threads: int = 1) -> Design:
     """The Design of a validated 2-D array or CSR matrix.
 
-    Nothing is copied, with three exceptions, each in its own dtype: arrays whose rows are not contiguous (Fortran order),
-    CSR entries stored twice at one place, and index arrays of two different types.
+    Nothing is copied, with four exceptions, each in its own dtype: arrays whose rows are not contiguous (Fortran order) or not
+    aligned, sparse formats other than CSR,
+    CSR rows whose columns do not rise (they may store a place twice), and index arrays of two different types.
     """
     if sp.issparse(X):
-        return Sparse(_canonical(X), threads)
+        if X.dtype not in VALUE_TYPES:
+            raise TypeError(f"Sparse(dtype={X.dtype}): values must be float32 or float64.")
+        if X.format != "csr":
+            check_structure(X)
+            X = X.tocsr()
+        return Sparse(X, threads)
     if X.dtype not in VALUE_TYPES:
         raise TypeError(f"Dense(dtype={X.dtype}): values must be float32 or float64.")
     if (X.shape[1] > 1 and X.strides[1] != X.itemsize) or not X.flags.aligned or X.strides[0] % X.itemsize:
@@ -137,9 +152,21 @@ def as_design(X: Any, threads: int = 1) -> Design:
 
 
 def check_structure(X: Any) -> None:
-    """Refuse a corrupt CSR matrix before anything reads through its indices."""
-    if sp.issparse(X) and X.format == "csr" and X.dtype in VALUE_TYPES:
-        _csr_rows(X)
+    """Refuse a corrupt sparse matrix before a conversion reads through its indices."""
+    if not sp.issparse(X):
+        return
+    if X.format in ("csr", "csc", "bsr"):
+        across = X.shape[0] if X.format == "csc" else X.shape[1] // (X.blocksize[1] if X.format == "bsr" else 1)
+        falls = bool(X.indptr[0] != 0 or (np.diff(X.indptr) < 0).any() or X.indptr[-1] > X.indices.size)
+        places = [(X.indices[: max(0, int(X.indptr[-1]))], across)]
+    else:
+        falls = False
+        places = [(X.row, X.shape[0]), (X.col, X.shape[1])] if X.format == "coo" else []
+    if falls or any(place.size and (place.min() < 0 or place.max() >= size) for place, size in places):
+        raise ValueError(
+            f"X is a corrupt {X.format.upper()} matrix of shape {X.shape}: "
+            + ("indptr must rise from 0 to the number of stored values." if falls else "an index lies outside the matrix.")
+        )
 
 
 def _csr_rows(X: Any) -> Any:
@@ -155,16 +182,3 @@ def _csr_rows(X: Any) -> Any:
         )
     except ValueError as fault:
         raise ValueError(f"X is a corrupt CSR matrix of shape {X.shape}: {fault}.") from None
-
-
-def _canonical(X: Any) -> Any:
-    """X itself where each place is stored once, else a copy with the entries summed."""
-    if X.dtype not in VALUE_TYPES:
-        raise TypeError(f"Sparse(dtype={X.dtype}): values must be float32 or float64.")
-    if X.format != "csr":
-        X = X.tocsr()
-    check_structure(X)
-    if not X.has_canonical_format:
-        X = X.copy()
-        X.sum_duplicates()
-    return X

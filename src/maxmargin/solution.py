@@ -28,9 +28,10 @@ class Status(Enum):
 @final
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What a solve cost: epochs, stored values visited, certificates made, seconds."""
+    """What a solve cost: epochs of coordinate steps, Newton steps, stored values visited, certificates made, seconds."""
 
     epochs: int = 0
+    steps: int = 0
     visits: int = 0
     certificates: int = 0
     seconds: float = 0.0

@@ -22,7 +22,7 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, vali
 
 from maxmargin import _native
 from maxmargin.certificate import combined
-from maxmargin.design import Design, as_design, check_structure
+from maxmargin.design import VALUE_TYPES, Design, as_design, check_structure
 from maxmargin.estimators.callbacks import CallbackSupportMixin, FitTask, listeners, with_callbacks
 from maxmargin.estimators.objective import LinearClaim, Objective
 from maxmargin.losses import Hinge, SquaredHinge
@@ -37,20 +37,28 @@ GRAVEST = (Status.INTERRUPTED, Status.MAX_TIME, Status.MAX_ITER, Status.PRECISIO
 
 
 def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
-    """A fit that raises leaves the estimator as it was."""
+    """A fit that raises leaves the estimator as it was, unless it was interrupted with its best model published."""
 
     @functools.wraps(fit)
     def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
-            return fit(self, *args, **kwargs)
+            fitted = fit(self, *args, **kwargs)
+            del self._published
+            return fitted
         except BaseException:
-            if getattr(self, "status_", None) is not Status.INTERRUPTED or before.get("status_") is Status.INTERRUPTED:
+            if not vars(self).pop("_published", False):
                 vars(self).clear()
                 vars(self).update(before)
             raise
 
     return guarded
+
+
+def _refuse_corrupt(X: Any) -> None:
+    """CSR of floats is checked as it becomes a Design; everything else before scikit-learn converts it."""
+    if sp.issparse(X) and (X.format != "csr" or X.dtype not in VALUE_TYPES):
+        check_structure(X)
 
 
 class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
@@ -112,7 +120,7 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
     dual_coef_ : ndarray of shape (1, n_support) or (n_classes, n_support)
         Signed dual values: coef_ is close to dual_coef_ @ X[support_].
     n_iter_ : int
-        The most epochs that a class took.
+        The most epochs, Newton steps included, that a class took.
     n_features_in_ : int
         Number of features.
     feature_names_in_ : ndarray of shape (n_features_in_,)
@@ -214,6 +222,8 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
         objective = self._objective(np.unique(y))
         problems = objective.problems(design, y, weight)
         self._check_classes(problems[0], y)
+        threads = min(self._threads(), len(problems))
+        design.threads = max(1, self._threads() // threads)  # classes side by side first; what is left serves each product
         task = FitTask(self, X, y)
         watch = Watch(self.max_time, listeners(self.verbose, task))
         seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
@@ -223,7 +233,7 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
                 return self.solver
             return make_solver(self.solver, problem, self.tol, self.max_iter, seed)
 
-        solutions = solve_all(problems, make, watch, self._threads())
+        solutions = solve_all(problems, make, watch, threads)
         self._publish(objective, solutions, design.n)
         task.end()
         self._announce(watch)
@@ -273,13 +283,13 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
             raise ValueError("LinearSVC(dual=False): the solver is named directly. Use dual='auto' with solver='newton'.")
 
     def _validated_rows(self, X: Any, reset: bool) -> Any:
-        check_structure(X)
+        _refuse_corrupt(X)
         return validate_data(
             self, X, reset=reset, accept_sparse="csr", accept_large_sparse=True, dtype=[np.float64, np.float32]
         )
 
     def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Design, NDArray[Any], NDArray[np.float64] | None]:
-        check_structure(X)
+        _refuse_corrupt(X)
         X, y = validate_data(self, X, y, accept_sparse="csr", accept_large_sparse=True, dtype=[np.float64, np.float32])
         check_classification_targets(y)
         weight = None
@@ -318,6 +328,10 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
         return self.solver.tol if isinstance(self.solver, Solver) else self.tol
 
     def _threads(self) -> int:
+        if self.n_jobs == 0:
+            raise ValueError(
+                "LinearSVC(n_jobs=0): n_jobs must be None, positive, or negative to leave that many processors out."
+            )
         return int(min(effective_n_jobs(self.n_jobs), max(1, _native.max_threads())))
 
     def _publish(self, objective: Objective, solutions: tuple[Solution, ...], rows: int) -> None:
@@ -327,7 +341,7 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
         self.intercept_ = np.array([solution.intercept for solution in solutions])
         self.support_ = np.flatnonzero(dual.any(axis=0))
         self.dual_coef_ = dual[:, self.support_]
-        self.n_iter_ = max(1, *(solution.work.epochs for solution in solutions))
+        self.n_iter_ = max(1, *(solution.work.epochs + solution.work.steps for solution in solutions))
         total = combined(tuple(solution.certificate for solution in solutions))
         claim = LinearClaim(objective, self.coef_, self.intercept_, self.dual_coef_, self.support_, rows)
         self.certificate_ = dataclasses.replace(total, claim=claim)
@@ -335,6 +349,7 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
         unsolved = [status for status in GRAVEST if status in statuses]
         solved = not unsolved or (total.relative_gap <= self._asked() and unsolved[0] is not Status.INTERRUPTED)
         self.status_ = Status.SOLVED if solved else unsolved[0]
+        self._published = True  # from here on an interrupt leaves the new model, and no longer the old one
 
     def _announce(self, watch: Watch) -> None:
         """Warn of an early end with the number; hand Ctrl-C on once the best model is in place."""

@@ -6,7 +6,8 @@ Each visit maximises over one a_i exactly and keeps w = X'a / s up to date, at t
 and are pushed outwards leave the active set until the rest is solved. The rate is linear (Luo and Tseng 1992); it is fast
 on sparse data with many columns, and slow where cost times |x_i|² is large and rows are many and dense.
 
-A free intercept asks for Σ a_i = 0. The method of multipliers keeps b = b_k + ρ Σ a_i and moves its centre b_k after each epoch.
+An intercept under s_b b²/2 (free: s_b = 0) asks for Σ a_i = s_b b. The method of multipliers adds (b - b_k)² / (2ρ), which makes b
+one more weight, and moves the centre b_k to b after each epoch. It starts from the best constant score.
 
 The finish. When the gap, extrapolated at its present rate, would cost more visits than Newton steps on the rows that are off
 their bounds, Newton takes over from the present point. `finish=False` keeps to coordinate steps.
@@ -72,8 +73,8 @@ class _Ascent:
         self.w = problem.design.combine(self.a) / self.strength if start is not None else np.zeros(problem.design.d)
         self.norms = problem.design.norms_sq
         self.order = np.flatnonzero(problem.cost > 0)
-        self.free = problem.intercept is Intercept.FREE
-        self.native = self._native_state(0.0 if start is None else start.intercept)
+        self.has_intercept = problem.intercept is not Intercept.NONE
+        self.native = self._native_state(start)
         self.best: tuple[Any, ...] | None = None
         self.certificates = 0
         self.stalled = 0
@@ -81,14 +82,12 @@ class _Ascent:
         self.may_finish = options.finish
         self.history: list[tuple[int, float]] = []  # (visits, estimated gap) after each call
 
-    def _native_state(self, intercept: float) -> Any:
+    def _native_state(self, start: Solution | None) -> Any:
         problem = self.problem
-        sum_a = float(self.a.sum())
-        if self.free:
-            rho = self._first_rho()
-        else:
-            rho = 1.0 / problem.intercept_strength
-            intercept = rho * sum_a
+        intercept = 0.0
+        if self.has_intercept:
+            constant = problem.loss.best_intercept(problem.target, np.zeros(problem.design.n), problem.cost)
+            intercept = constant if start is None else start.intercept
         return _native.DualAscent(
             rows=problem.design._rows,
             y=np.ascontiguousarray(problem.target, dtype=np.float64),
@@ -100,15 +99,15 @@ class _Ascent:
             squared=isinstance(problem.loss, SquaredHinge),
             strength=self.strength,
             intercept=intercept,
-            sum_a=sum_a,
-            rho=rho,
-            recentre=self.free,
+            sum_a=float(self.a.sum()),
+            rho=self._rho() if self.has_intercept else 0.0,
+            intercept_strength=problem.intercept_strength if self.has_intercept else 0.0,
             shrink=self.options.shrink,
             seed=self.options.seed,
         )
 
-    def _first_rho(self) -> float:
-        """A hundredth of the curvature of a typical row: measured to be within two of the best on text, raw and normalised.
+    def _rho(self) -> float:
+        """A hundredth of the curvature of a typical row: larger ones set the rows against each other.
 
         At least so much that b, whose scale is 1, moves by 1/2 when all the cost of the lighter class is out of balance.
         """
@@ -130,7 +129,7 @@ class _Ascent:
             status = self._out_of_budget()
             if native.epochs == before and status is None:
                 continue  # in the middle of an epoch
-            if self.free and native.gap < 0.1 * native.rho * native.sum_a**2:
+            if native.gap < 0.1 * self._imbalance():
                 native.widen()  # the centre moves by more than the rows still do: those at a bound must be seen again
             estimate = self._estimate()
             self.history.append((native.visits, estimate))
@@ -139,6 +138,7 @@ class _Ascent:
                     return solution
                 continue
             if status is None and native.visits < patience:
+                estimate *= self._half_epoch()
                 if estimate > wanted:
                     continue
                 target = options.tol * self._scale()
@@ -199,7 +199,7 @@ class _Ascent:
             return self._solution(Status.SOLVED)
         limit = min(100, self.options.max_epochs - self.native.epochs)
         found = Newton(tol=self.options.tol, max_steps=limit).solve(self.problem, start, self.watch)
-        self.steps, self.certificates = found.work.epochs, self.certificates + found.work.certificates
+        self.steps, self.certificates = found.work.steps, self.certificates + found.work.certificates
         self.best = (found.coef, found.intercept, found.dual, found.certificate)
         if found.status is Status.MAX_ITER or (found.status is Status.PRECISION and found.certificate.relative_gap > 1e-6):
             return None
@@ -211,10 +211,23 @@ class _Ascent:
         heard = self.watch.heard(epochs, relative)
         return heard or (Status.MAX_ITER if epochs >= self.options.max_epochs else None)
 
+    def _imbalance(self) -> float:
+        """What the multipliers say of Σ a = s_b b: the gap of the intercept's part."""
+        if not self.has_intercept:
+            return 0.0
+        native, strength = self.native, self.problem.intercept_strength
+        off = float(native.sum_a - strength * native.intercept)
+        return off * off * min(float(native.rho), 0.5 / strength if strength else np.inf)
+
     def _estimate(self) -> float:
-        """The Fenchel-Young residuals of the last epoch, and what the multipliers say of Σ a = 0."""
-        residuals = max(float(self.native.gap), 0.0)
-        return residuals + float(self.native.rho * self.native.sum_a**2) if self.free else residuals
+        """The Fenchel-Young residuals of the last epoch and the imbalance of the intercept."""
+        return max(float(self.native.gap), 0.0) + self._imbalance()
+
+    def _half_epoch(self) -> float:
+        """The estimate is as old as the middle of its epoch: the factor that the next half epoch should gain."""
+        if len(self.history) < 2 or self.history[-2][1] <= 0.0:
+            return 1.0
+        return float(np.sqrt(min(1.0, self.history[-1][1] / self.history[-2][1])))
 
     def _scale(self) -> float:
         """A lower estimate of the optimum from what the solver keeps; only `certify` is trusted."""
@@ -223,7 +236,8 @@ class _Ascent:
         if isinstance(problem.loss, SquaredHinge):
             used = self.order
             dual -= 0.25 * float(np.sum(a[used] ** 2 / problem.cost[used]))
-        return max(dual - problem.beta_conjugate(float(a.sum())) if not self.free else dual, 0.0)
+        penalized = problem.intercept is Intercept.PENALIZED
+        return max(dual - (problem.beta_conjugate(float(a.sum())) if penalized else 0.0), 0.0)
 
     def _certify(self) -> float:
         """Evaluate the present point, keep it if it is the best so far, and return the relative gap."""
@@ -242,5 +256,5 @@ class _Ascent:
     def _solution(self, status: Status) -> Solution:
         assert self.best is not None
         coef, intercept, dual, certificate = self.best
-        work = Work(self.native.epochs + self.steps, self.native.visits, self.certificates, self.watch.seconds)
+        work = Work(self.native.epochs, self.steps, self.native.visits, self.certificates, self.watch.seconds)
         return Solution(coef, intercept, dual, certificate, status, work)

@@ -245,7 +245,7 @@ class _Newton:
                 if point is not None and self._keep(*point) <= self.options.tol:
                     status = Status.SOLVED
         assert self.best is not None
-        work = Work(self.steps, 0, self.certificates, self.watch.seconds)
+        work = Work(0, self.steps, 0, self.certificates, self.watch.seconds)
         return dataclasses.replace(self.best, status=status, work=work)
 
 
