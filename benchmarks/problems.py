@@ -69,4 +69,11 @@ def suite(name: str) -> list[Task]:
             for loss in ("squared_hinge", "hinge")
             for C in (0.01, 1.0, 100.0)
         ]
-    raise ValueError(f"suite({name!r}): must be one of text, classes, dense.")
+    if name == "reach":
+        return [
+            Task(data, loss, C, "free")
+            for data in [*TEXT, "a9a", "dense54"]
+            for loss in ("squared_hinge", "hinge")
+            for C in (0.01, 1.0, 100.0)
+        ]
+    raise ValueError(f"suite({name!r}): must be one of text, classes, dense, reach.")

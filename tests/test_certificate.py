@@ -67,6 +67,14 @@ def test_adversary_against_the_rational_optimum(loss, intercept, seed):
     confront(loss, intercept, seed)
 
 
+@pytest.mark.all
+@BOTH
+@INTERCEPTS
+@pytest.mark.parametrize("seed", range(100, 140))
+def test_the_adversary_at_length(loss, intercept, seed):
+    confront(loss, intercept, seed)
+
+
 @pytest.mark.parametrize("side", ["_primal", "_dual"])
 def test_adversary_catches_a_judge_that_is_too_kind(monkeypatch, side):
     honest = getattr(judge, side)

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from maxmargin import _native
+
 ROOT = Path(__file__).parents[1]
 COMPILER = shutil.which(os.environ.get("CXX", "g++"))
 SANITIZE = ["-g", "-O1", "-fsanitize=address,undefined", "-fno-sanitize-recover=all"]
@@ -49,7 +51,40 @@ def test_loops_under_the_sanitizers(tmp_path):
 
 
 @pytest.mark.all
-def test_the_extension_under_the_sanitizers(tmp_path):
+@pytest.mark.parametrize("isa", [isa for isa in _native.isas() if isa != _native.isa()])
+def test_the_whole_suite_on_every_other_instruction_set(isa):
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", str(ROOT / "tests")],
+        capture_output=True, text=True, env={**os.environ, "MAXMARGIN_ISA": isa}, cwd=ROOT, timeout=900, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout[-4000:]
+
+
+HANG = """
+#include <omp.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int team() { int n = 0;
+_Pragma("omp parallel num_threads(2) reduction(+ : n)") n += 1;
+return n; }
+int main() { team(); const pid_t child = fork();
+  if (child == 0) { alarm(3); team(); _exit(0); }
+  int status = 0; waitpid(child, &status, 0); return WIFSIGNALED(status) ? 1 : 0; }
+"""
+
+
+@pytest.mark.all
+def test_libgomp_deadlocks_in_a_forked_child_without_our_guard(tmp_path):
+    """The defect that tests/test_native.py shows to be gone: an unguarded team in the child never comes back."""
+    source = tmp_path / "hang.cpp"
+    source.write_text(HANG)
+    subprocess.run([COMPILER, "-fopenmp", source, "-o", tmp_path / "hang"], check=True)
+    assert subprocess.run([tmp_path / "hang"], timeout=60, check=False).returncode == 1
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("isa", _native.isas())
+def test_the_extension_under_the_sanitizers(tmp_path, isa):
     """Builds the extension with ASan and UBSan and runs the tests that drive it."""
     cmake, ninja = shutil.which("cmake"), shutil.which("ninja")
     if cmake is None or ninja is None:

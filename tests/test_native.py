@@ -49,6 +49,33 @@ def test_an_unknown_instruction_set_is_refused_in_words():
     assert "ImportError: MAXMARGIN_ISA=mmx: this processor and build offer base" in err
 
 
+TEAM = """
+import numpy as np, scipy.sparse as sp
+from threadpoolctl import threadpool_limits
+from maxmargin import LinearSVC, _native, as_design
+assert _native.max_threads() == 2
+with threadpool_limits(1):
+    assert _native.max_threads() == 1
+rng = np.random.default_rng(0)
+X = rng.normal(size=(4000, 60)); w, a = np.ones(60), np.ones(4000)
+for stored in (X, sp.csr_array(X)):
+    alone, team = as_design(stored), as_design(stored, 2)
+    assert np.array_equal(alone.scores(w), team.scores(w))
+    assert np.allclose(alone.combine(a), team.combine(a), rtol=1e-12)
+    assert np.array_equal(team.combine(a), team.combine(a))
+y = rng.integers(0, 4, 4000)
+one, two, again = (LinearSVC(n_jobs=jobs, loss="hinge", tol=1e-2).fit(X, y) for jobs in (1, 2, 2))
+assert np.array_equal(two.coef_, again.coef_)
+assert np.allclose(one.certificate_.primal, two.certificate_.primal, rtol=1e-2)
+print("same")
+"""
+
+
+def test_teams_of_two_give_the_same_results_and_obey_threadpoolctl():
+    out, err = python(TEAM, OMP_NUM_THREADS="2", OPENBLAS_NUM_THREADS="1")
+    assert out == "same", err
+
+
 FORK = """
 import os, signal, sys, numpy as np
 from maxmargin import as_design

@@ -21,7 +21,7 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
-from maxmargin import DualAscent, LinearSVC, Status
+from maxmargin import DualAscent, LinearSVC, Status, reductions
 
 
 def data(n=120, d=5, classes=2, seed=0, dtype=float):
@@ -252,6 +252,38 @@ def test_ctrl_c_ends_the_fit_with_the_best_model():
     assert told["status"] == "INTERRUPTED"
     assert np.isfinite(told["gap"])
     assert told["at"] - sent < 20.0, "the half second that is promised is measured by the benchmarks"
+
+
+def test_an_interrupted_refit_publishes_the_new_model(monkeypatch):
+    X, y = data()
+    machine = LinearSVC(solver=DualAscent(tol=1e-300, finish=False))
+
+    honest = reductions.wait
+
+    def pressed(futures):
+        monkeypatch.setattr(reductions, "wait", honest)
+        raise KeyboardInterrupt
+
+    for columns in (5, 3):
+        monkeypatch.setattr(reductions, "wait", pressed)
+        with pytest.warns(ConvergenceWarning), pytest.raises(KeyboardInterrupt):
+            machine.fit(X[:, :columns], y)
+        assert machine.coef_.shape == (1, columns)
+        assert machine.status_ is Status.INTERRUPTED
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton"])
+@pytest.mark.parametrize("stored", [np.asarray, sp.csr_array])
+def test_newton_makes_no_wide_copy_either(solver, stored):
+    rng = np.random.default_rng(0)
+    X = stored(rng.normal(size=(60_000, 60)).astype(np.float32))
+    y = rng.integers(0, 2, 60_000)
+    tracemalloc.start()
+    LinearSVC(solver=solver, C=10.0).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    size = X.nbytes if isinstance(X, np.ndarray) else X.data.nbytes + X.indices.nbytes
+    assert peak < 1.3 * size, f"{peak / size:.2f} times the input"
 
 
 def test_seeds_and_threads_give_the_same_bits():

@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from maxmargin import DualAscent, Hinge, Intercept, Newton, fit_problem
+from maxmargin import DualAscent, Hinge, Intercept, Newton, Problem, Ridge, SquaredHinge, as_design, fit_problem
 from maxmargin.solvers import SOLVERS, make_solver
 from maxmargin.testing import planted_problem
 
@@ -27,3 +27,23 @@ def test_all_solvers_agree_within_the_sum_of_their_certificates(intercept):
         assert solution.certificate.primal >= best - 1e-13 * abs(best)
         distance = np.linalg.norm(solution.coef - found["newton"].coef)
         assert distance <= sum(np.sqrt(2 * each.certificate.gap) for each in (solution, found["newton"])) + 1e-12
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)
+@pytest.mark.parametrize("intercept", list(Intercept), ids=lambda i: i.value)
+@pytest.mark.parametrize("kind", ["noise", "blobs", "duplicates", "regular labels"])
+def test_small_problems_are_solved_to_1e_9_by_all_solvers(loss, intercept, kind):
+    for seed in range(60):
+        rng = np.random.default_rng(seed)
+        n, d = int(rng.integers(6, 60)), int(rng.integers(1, 12))
+        X = rng.normal(size=(n, d))
+        X = np.round(X) if kind == "duplicates" else X
+        y = np.where(X[:, 0] + (3.0 if kind == "noise" else 0.3) * rng.normal(size=n) > 0, 1.0, -1.0)
+        y = np.where(np.arange(n) % 3 == 0, 1.0, -1.0) if kind == "regular labels" else y
+        y[:2] = 1.0, -1.0
+        for C in (0.1, 1.0, 100.0):
+            problem = Problem(as_design(X), y, loss, Ridge(1.0), np.full(n, C), intercept)
+            for name in SOLVERS:
+                gap = make_solver(name, problem, tol=1e-9).solve(problem).certificate.relative_gap
+                assert gap <= 1e-9, (name, seed, n, d, C, gap)
