@@ -51,6 +51,15 @@ def test_costs_are_checked(cost, words):
         make(cost=cost)
 
 
+@pytest.mark.parametrize("scale", [0.0, -1.0, 1e-200, 1e200, np.inf, np.nan])
+def test_the_scale_of_a_penalised_intercept_is_checked(scale):
+    if scale == -1.0:
+        make(Intercept.PENALIZED, scale=scale)  # only its square counts
+        return
+    with pytest.raises(ValueError, match="intercept_scale="):
+        make(Intercept.PENALIZED, scale=scale)
+
+
 def test_best_intercept_is_only_sought_where_it_is_free():
     z = np.zeros(3)
     assert make().best_intercept(z, 7.0) == -1.0

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -58,7 +58,8 @@ class Certificate:
         """primal - dual: no answer is better than this one by more."""
         if not math.isfinite(self.primal) or not math.isfinite(self.dual):
             return math.inf
-        return max(0.0, self.primal - self.dual)
+        gap = max(0.0, self.primal - self.dual)
+        return math.nextafter(gap, math.inf) if self.precision == "rigorous" and gap > 0.0 else gap
 
     @property
     def relative_gap(self) -> float:
@@ -83,10 +84,13 @@ def combined(parts: tuple[Certificate, ...]) -> Certificate:
     if len(parts) == 1:
         return parts[0]
     precisions = {part.precision for part in parts}
+    precision = precisions.pop() if len(precisions) == 1 else "none" if "none" in precisions else "computed"
+    primal, dual = _sum(part.primal for part in parts), _sum(part.dual for part in parts)
+    rigorous = precision == "rigorous"
     return Certificate(
-        primal=math.fsum(part.primal for part in parts),
-        dual=math.fsum(part.dual for part in parts),
-        precision=precisions.pop() if len(precisions) == 1 else "none" if "none" in precisions else "computed",
+        primal=math.nextafter(primal, math.inf) if rigorous else primal,
+        dual=math.nextafter(dual, -math.inf) if rigorous else dual,
+        precision=precision,
         zero=math.fsum(part.zero for part in parts),
         parts=parts,
     )
@@ -97,21 +101,23 @@ def certify(
 ) -> Certificate:
     """Bound how far (w, b) is from the optimum of the problem, by the dual point a or by one made from the slopes."""
     w = np.asarray(w, dtype=np.float64)
-    z = problem.design.scores(w, b)
-    a = dual_from_slopes(problem, z) if a is None else feasible(problem, a)
-    return evaluate(problem, w, b, z, a, precision)
+    with np.errstate(all="ignore"):  # an overflow shows as a gap of ∞
+        z = problem.design.scores(w, b)
+        a = dual_from_slopes(problem, z) if a is None else feasible(problem, a)
+        return evaluate(problem, w, b, z, a, precision)
 
 
 def evaluate(problem: Problem, w: Floats, b: float, z: Floats, a: Floats, precision: str) -> Certificate:
     """The certificate of (w, b), its scores z = Xw + b and an exactly feasible a."""
-    rounding = {"computed": _Nearest, "rigorous": _Outward}[precision](problem)
+    if precision not in ROUNDINGS:
+        raise ValueError(f"certify(precision={precision!r}): precision must be one of {sorted(ROUNDINGS)}.")
+    rounding = ROUNDINGS[precision](problem)
     trivial = -rounding.above(problem.conjugate_terms(np.zeros_like(a)))
-    return Certificate(
-        primal=_primal(problem, rounding, w, b, z),
-        dual=max(trivial, _dual(problem, rounding, a)),
-        precision=precision,
-        zero=problem.zero(),
-    )
+    primal, dual = _primal(problem, rounding, w, b, z), _dual(problem, rounding, a)
+    dual = trivial if math.isnan(dual) else max(trivial, dual)
+    if precision == "rigorous" and primal < dual:
+        raise ArithmeticError(f"certify: P = {primal!r} < D = {dual!r}: a loss or penalty breaks its contract.")
+    return Certificate(primal=primal, dual=dual, precision=precision, zero=problem.zero())
 
 
 def _primal(problem: Problem, rounding: _Rounding, w: Floats, b: float, z: Floats) -> float:
@@ -131,7 +137,7 @@ def _dual(problem: Problem, rounding: _Rounding, a: Floats) -> float:
     low, high = rounding.combination(a)
     conjugate = problem.penalty.conjugate_terms
     penalty = rounding.above(np.maximum(conjugate(low), conjugate(high)))
-    return -rounding.sum(loss, penalty, rounding.above(np.array([problem.beta_conjugate(math.fsum(a))])))
+    return -rounding.sum(loss, penalty, rounding.above(np.array([problem.beta_conjugate(_sum(a))])))
 
 
 class _Rounding(ABC):
@@ -179,7 +185,7 @@ class _Nearest(_Rounding):
         return float(np.sum(terms))
 
     def sum(self, *numbers: float) -> float:
-        return math.fsum(numbers)
+        return _sum(numbers)
 
 
 @final
@@ -209,10 +215,21 @@ class _Outward(_Rounding):
         if not np.isfinite(terms).all():
             return math.inf
         wide = terms + 16.0 * UNIT * (1.0 + 4.0 * UNIT) * np.abs(terms) + TINY
-        return math.nextafter(math.fsum(wide.ravel()), math.inf)
+        return math.nextafter(_sum(wide.ravel()), math.inf)
 
     def sum(self, *numbers: float) -> float:
-        return math.nextafter(math.fsum(numbers), math.inf) if all(map(math.isfinite, numbers)) else math.inf
+        return math.nextafter(_sum(numbers), math.inf) if all(map(math.isfinite, numbers)) else math.inf
+
+
+ROUNDINGS: dict[str, type[_Rounding]] = {"computed": _Nearest, "rigorous": _Outward}
+
+
+def _sum(numbers: Iterable[float]) -> float:
+    """The correctly rounded sum; ∞ or nan where it, or a partial sum, is beyond the doubles."""
+    try:
+        return math.fsum(numbers)
+    except (OverflowError, ValueError):
+        return math.inf
 
 
 def feasible(problem: Problem, a: Floats) -> Floats:
@@ -227,16 +244,16 @@ def feasible(problem: Problem, a: Floats) -> Floats:
 def dual_from_slopes(problem: Problem, z: Floats) -> Floats:
     """a_i = -c_i φ'(y_i, z_i), scaled by the t that maximises D(t a), made exactly feasible."""
     low, high = problem.box()
-    a = feasible(problem, np.clip(-problem.cost * problem.loss.slope(problem.target, z), low, high))
+    slopes = -problem.cost * problem.loss.slope(problem.target, z)
+    a = feasible(problem, np.where(np.isfinite(slopes), slopes, 0.0))
     u = problem.design.combine(a)
-    total = math.fsum(a)
+    total = _sum(a)
 
     def negative_dual(t: float) -> float:
         loss = float(np.sum(problem.conjugate_terms(t * a)))
         return loss + problem.penalty.conjugate(t * u) + problem.beta_conjugate(t * total)
 
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(a > 0, high / a, np.where(a < 0, low / a, np.inf))
+    room = np.where(a > 0, high / a, np.where(a < 0, low / a, np.inf))
     t = _argmin(negative_dual, float(np.min(room, initial=np.inf)))
     return feasible(problem, t * a)
 

@@ -44,6 +44,10 @@ class Loss(ABC):
         """The ends of the interval of -φ'(y, ·): where a_i / c_i may lie."""
 
     @abstractmethod
+    def check_target(self, y: Floats) -> None:
+        """Raise ValueError where φ is not meant for such targets."""
+
+    @abstractmethod
     def best_intercept(self, y: Floats, z: Floats, cost: Floats) -> float:
         """argmin_b Σ c_i φ(y_i, z_i + b); of an interval its midpoint, of a half-line its finite end."""
 
@@ -57,6 +61,10 @@ class MarginLoss(Loss):
     @abstractmethod
     def _slopes_at_kinks(kinks: Floats, y: Floats, cost: Floats) -> tuple[Floats, Floats]:
         """Left and right slope of b -> Σ c_i φ(y_i, z_i + b) at each of the sorted kinks."""
+
+    def check_target(self, y: Floats) -> None:
+        if not np.all(np.abs(y) == 1.0):
+            raise ValueError(f"{self!r}: targets must be -1 or +1.")
 
     def best_intercept(self, y: Floats, z: Floats, cost: Floats) -> float:
         used = cost > 0

@@ -50,10 +50,16 @@ class Problem:
             raise ValueError(f"Problem(target, cost): both need one entry for each of the {n} rows.")
         if not (np.isfinite(self.cost).all() and (self.cost >= 0).all()):
             raise ValueError("Problem(cost): costs must be finite and not negative.")
+        self.loss.check_target(self.target)
         if self.intercept is Intercept.PENALIZED and not isinstance(self.penalty, Ridge):
             raise ValueError(
                 f"Problem(intercept=PENALIZED, penalty={self.penalty!r}): a penalised intercept shares the ridge "
                 "strength. Use Ridge, or intercept FREE or NONE."
+            )
+        if self.intercept is Intercept.PENALIZED and not 2.0**-1000 < self.intercept_strength < 2.0**1000:
+            raise ValueError(
+                f"Problem(intercept_scale={self.intercept_scale}): the scale must be positive, and small and large enough that "
+                "strength / scale² is a double."
             )
 
     def primal(self, w: Floats, b: float) -> float:
@@ -96,7 +102,7 @@ class Problem:
     def intercept_strength(self) -> float:
         """β(b) = intercept_strength b² / 2."""
         if self.intercept is Intercept.PENALIZED and isinstance(self.penalty, Ridge):
-            return self.penalty.strength / self.intercept_scale**2
+            return self.penalty.strength / self.intercept_scale / self.intercept_scale if self.intercept_scale else math.inf
         return 0.0 if self.intercept is Intercept.FREE else math.inf
 
     def beta(self, b: float) -> float:
@@ -107,4 +113,4 @@ class Problem:
         """β*(t)."""
         if t == 0.0:
             return 0.0
-        return 0.5 * t * t / self.intercept_strength if self.intercept_strength else math.inf
+        return 0.5 * t * (t / self.intercept_strength) if self.intercept_strength else math.inf

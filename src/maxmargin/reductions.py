@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,10 +41,14 @@ def solve_all(
         return solver.solve(problem, watch=share)
 
     with ThreadPoolExecutor(min(threads, len(problems)), thread_name_prefix="maxmargin") as pool:
-        futures: list[Future[Solution]] = [pool.submit(solve, problem) for problem in problems]
+        futures: list[Future[Solution]] = []
         try:
-            wait(futures)
+            futures.extend(pool.submit(solve, problem) for problem in problems)
+            wait(futures, return_when=FIRST_EXCEPTION)
         except KeyboardInterrupt:
             watch.interrupt(by_signal=True)
-            wait(futures)
+            futures.extend(pool.submit(solve, problem) for problem in problems[len(futures) :])
+        if any(future.done() and future.exception() for future in futures):
+            watch.interrupt()  # one failure ends the others
+        wait(futures)
     return tuple(future.result() for future in futures)

@@ -166,7 +166,11 @@ def test_bad_data_is_refused_and_leaves_no_trace(case):
         ({"solver": "smo"}, "'solver' parameter"),
         ({"intercept": "none"}, "'intercept' parameter"),
         ({"class_weight": {0: -1.0}}, "weights must be finite and not negative"),
-        ({"class_weight": {5: 1.0}}, r"labels \['5'\] are not classes of y"),
+        ({"class_weight": {5: 1.0}}, r"\['5'\] are not classes of y, and the classes \['0', '1'\] have no weight"),
+        ({"C": 1e308}, "Lower C"),
+        ({"n_jobs": 0}, "n_jobs must be None"),
+        ({"intercept": "penalized", "intercept_scaling": 1e200}, "intercept_scale=1e"),
+        ({"intercept": "penalized", "intercept_scaling": 1e-200}, "intercept_scale=1e"),
     ],
 )
 def test_bad_parameters_are_refused_by_name(parameters, words):
@@ -189,6 +193,25 @@ def test_bad_weights_are_refused(weight, words):
     X, y = data()
     with pytest.raises(ValueError, match=words):
         LinearSVC().fit(X, y, sample_weight=weight)
+
+
+def test_squares_beyond_the_doubles_are_refused():
+    X, y = data()
+    with pytest.raises(ValueError, match="Scale the features"):
+        LinearSVC().fit(X * 1e200, y)
+
+
+def test_weights_of_classes_that_are_not_there_are_ignored_where_all_others_have_one():
+    X, y = data()
+    with_, without = (LinearSVC(class_weight=weights).fit(X, y) for weights in ({0: 1, 1: 2, 2: 3}, {0: 1, 1: 2}))
+    assert np.array_equal(with_.coef_, without.coef_)
+
+
+def test_a_column_of_labels_verifies_too():
+    X, y = data()
+    with pytest.warns(sklearn.exceptions.DataConversionWarning):
+        machine = LinearSVC().fit(X, y[:, None])
+    assert machine.certificate_.verify(X, y[:, None]).relative_gap <= 1e-4
 
 
 def test_corrupt_csr_is_refused_not_read():
@@ -260,7 +283,7 @@ def test_an_interrupted_refit_publishes_the_new_model(monkeypatch):
 
     honest = reductions.wait
 
-    def pressed(futures):
+    def pressed(futures, **how):
         monkeypatch.setattr(reductions, "wait", honest)
         raise KeyboardInterrupt
 

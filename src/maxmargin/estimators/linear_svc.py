@@ -61,6 +61,16 @@ def _refuse_corrupt(X: Any) -> None:
         check_structure(X)
 
 
+def _check_range(problem: Problem) -> None:
+    """Refuse data and costs whose squares and sums are beyond the doubles."""
+    if not np.isfinite(problem.design.norms_sq).all():
+        raise ValueError("LinearSVC.fit(X): the squares of a row add up beyond the largest double. Scale the features.")
+    with np.errstate(over="ignore"):
+        total = problem.cost.sum()
+    if not np.isfinite(total):
+        raise ValueError("LinearSVC(C): C times the weights adds up beyond the largest double. Lower C.")
+
+
 class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: ignore[misc]
     """min over w, b of |w|²/2 + C Σ c_i max(0, 1 - y_i (x_i'w + b))², with a certificate.
 
@@ -222,6 +232,7 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
         objective = self._objective(np.unique(y))
         problems = objective.problems(design, y, weight)
         self._check_classes(problems[0], y)
+        _check_range(problems[0])
         threads = min(self._threads(), len(problems))
         design.threads = max(1, self._threads() // threads)  # classes side by side first; what is left serves each product
         task = FitTask(self, X, y)
@@ -303,13 +314,15 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
 
     def _objective(self, classes: NDArray[Any]) -> Objective:
         if isinstance(self.class_weight, dict):
-            unknown = set(self.class_weight) - set(classes.tolist())
             bad = [label for label, value in self.class_weight.items() if not (np.isfinite(value) and value >= 0)]
-            if unknown or bad:
+            if bad:
+                raise ValueError(f"LinearSVC(class_weight={self.class_weight}): weights must be finite and not negative.")
+            known = set(classes.tolist())
+            missing, unknown = known - set(self.class_weight), set(self.class_weight) - known
+            if missing and unknown:
                 raise ValueError(
-                    f"LinearSVC(class_weight={self.class_weight}): labels {sorted(map(str, unknown))} are not classes of y"
-                    if unknown
-                    else f"LinearSVC(class_weight={self.class_weight}): weights must be finite and not negative."
+                    f"LinearSVC(class_weight={self.class_weight}): {sorted(map(str, unknown))} are not classes of y, and the "
+                    f"classes {sorted(map(str, missing))} have no weight."
                 )
         intercept = Intercept(self.intercept) if self.fit_intercept else Intercept.NONE
         scale = float(self.intercept_scaling)

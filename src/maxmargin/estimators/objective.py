@@ -9,6 +9,7 @@ from typing import Any, final
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
 
 from maxmargin.certificate import Certificate, Claim, certify, combined
 from maxmargin.design import Design, as_design
@@ -68,7 +69,7 @@ class LinearClaim(Claim):
 
     def certify(self, X: Any, y: Any, sample_weight: Any, precision: str) -> Certificate:
         X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
-        y = np.asarray(y)
+        y = column_or_1d(y)
         if X.shape != (self.rows, self.coef.shape[1]) or y.shape != (self.rows,):
             raise ValueError(
                 f"Certificate.verify: the fit saw {self.rows} rows of {self.coef.shape[1]} features; X has shape {X.shape} "

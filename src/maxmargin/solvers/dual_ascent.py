@@ -58,7 +58,8 @@ class DualAscent(Solver):
 
     def solve(self, problem: Problem, start: Solution | None = None, watch: Watch | None = None) -> Solution:
         self.require(problem)
-        return _Ascent(self, problem, start, watch or Watch()).run()
+        with np.errstate(all="ignore"):  # an overflow shows in the certificate
+            return _Ascent(self, problem, start, watch or Watch()).run()
 
 
 class _Ascent:
@@ -119,7 +120,7 @@ class _Ascent:
 
     def run(self) -> Solution:
         native, options = self.native, self.options
-        per_call = min(10, max(1, SMALL // self.problem.design.n))
+        per_call = min(10, max(1, SMALL // max(1, self.problem.design.n)))
         wanted = np.inf  # the estimated gap at which a certificate is worth its price,
         patience = PATIENCE * self.problem.design.stored  # and the visits after which it is wanted anyway
         while True:
@@ -138,7 +139,7 @@ class _Ascent:
                     return solution
                 continue
             if status is None and native.visits < patience:
-                estimate *= self._half_epoch()
+                estimate *= self._settling()
                 if estimate > wanted:
                     continue
                 target = options.tol * self._scale()
@@ -223,11 +224,15 @@ class _Ascent:
         """The Fenchel-Young residuals of the last epoch and the imbalance of the intercept."""
         return max(float(self.native.gap), 0.0) + self._imbalance()
 
-    def _half_epoch(self) -> float:
-        """The estimate is as old as the middle of its epoch: the factor that the next half epoch should gain."""
+    def _settling(self) -> float:
+        """What the estimate shrinks by until the end of its epoch.
+
+        A row's residual, met at its visit, is what one epoch of other rows' steps did to it; at the end of the epoch it is what
+        half an epoch at the newer, smaller steps did: at most half as much, times the rate of the last epoch.
+        """
         if len(self.history) < 2 or self.history[-2][1] <= 0.0:
-            return 1.0
-        return float(np.sqrt(min(1.0, self.history[-1][1] / self.history[-2][1])))
+            return 0.5
+        return 0.5 * min(1.0, self.history[-1][1] / self.history[-2][1])
 
     def _scale(self) -> float:
         """A lower estimate of the optimum from what the solver keeps; only `certify` is trusted."""

@@ -55,7 +55,8 @@ class Newton(Solver):
 
     def solve(self, problem: Problem, start: Solution | None = None, watch: Watch | None = None) -> Solution:
         self.require(problem)
-        return _Newton(self, problem, start, watch or Watch()).run()
+        with np.errstate(all="ignore"):  # an overflow shows in the certificate
+            return _Newton(self, problem, start, watch or Watch()).run()
 
 
 class _Newton:
