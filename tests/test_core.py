@@ -82,31 +82,39 @@ def test_libgomp_deadlocks_in_a_forked_child_without_our_guard(tmp_path):
     assert subprocess.run([tmp_path / "hang"], timeout=60, check=False).returncode == 1
 
 
-@pytest.mark.all
-@pytest.mark.parametrize("isa", _native.isas())
-def test_the_extension_under_the_sanitizers(tmp_path, isa):
-    """Builds the extension with ASan and UBSan and runs the tests that drive it."""
+@pytest.fixture(scope="session")
+def sanitized(tmp_path_factory):
+    """A package folder whose extension is built with ASan and UBSan."""
     cmake, ninja = shutil.which("cmake"), shutil.which("ninja")
     if cmake is None or ninja is None:
         pytest.skip("cmake and ninja are needed")
+    folder = tmp_path_factory.mktemp("sanitized")
     nanobind = subprocess.run(
         [sys.executable, "-m", "nanobind", "--cmake_dir"], capture_output=True, text=True, check=True
     ).stdout.strip()
-    build, package = tmp_path / "build", tmp_path / "package"
+    build, package = folder / "build", folder / "package"
     configure = [cmake, "-S", ROOT, "-B", build, "-G", "Ninja", f"-Dnanobind_DIR={nanobind}", "-DMAXMARGIN_SANITIZE=ON"]
     subprocess.run([*configure, f"-DPython_EXECUTABLE={sys.executable}"], check=True, capture_output=True, timeout=300)
     subprocess.run([cmake, "--build", build], check=True, capture_output=True, timeout=900)
     shutil.copytree(ROOT / "src" / "maxmargin", package / "maxmargin", ignore=shutil.ignore_patterns("*.so"))
     for library in build.glob("_core*.so"):
         shutil.copy(library, package / "maxmargin")
+    return package
+
+
+@pytest.mark.all
+@pytest.mark.parametrize("isa", _native.isas())
+def test_the_extension_under_the_sanitizers(sanitized, isa):
+    """The tests that drive the extension, on a build with ASan and UBSan."""
     runtime = [subprocess.run([COMPILER, f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
                for name in ("libasan.so", "libubsan.so", "libstdc++.so.6")]  # fmt: skip
     tests = ["test_design.py", "test_native.py", "solvers/test_dual_ascent.py", "estimators/test_linear_svc.py"]
     environment = {
         **os.environ,
         "LD_PRELOAD": " ".join(runtime),
-        "PYTHONPATH": str(package),
+        "PYTHONPATH": str(sanitized),
         "ASAN_OPTIONS": "detect_leaks=0",
+        "MAXMARGIN_ISA": isa,
     }
     done = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *(str(ROOT / "tests" / name) for name in tests)],

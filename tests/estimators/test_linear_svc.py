@@ -7,6 +7,7 @@ import sys
 import time
 import tracemalloc
 import warnings
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 from maxmargin import DualAscent, LinearSVC, Status, reductions
+from maxmargin.solvers import Solver
 
 
 def data(n=120, d=5, classes=2, seed=0, dtype=float):
@@ -277,14 +279,27 @@ def test_ctrl_c_ends_the_fit_with_the_best_model():
     assert told["at"] - sent < 20.0, "the half second that is promised is measured by the benchmarks"
 
 
+@dataclass(frozen=True, slots=True)
+class Patient(Solver):
+    """Starts when it is interrupted."""
+
+    tol: float = 1e-4
+
+    def refuse(self, problem):
+        return None
+
+    def solve(self, problem, start=None, watch=None):
+        while not watch.interrupted:
+            time.sleep(0.01)
+        return DualAscent(tol=1e-300).solve(problem, watch=watch)
+
+
 def test_an_interrupted_refit_publishes_the_new_model(monkeypatch):
     X, y = data()
-    machine = LinearSVC(solver=DualAscent(tol=1e-300, finish=False))
-
-    honest = reductions.wait
+    machine = LinearSVC(solver=Patient())
 
     def pressed(futures, **how):
-        monkeypatch.setattr(reductions, "wait", honest)
+        monkeypatch.undo()
         raise KeyboardInterrupt
 
     for columns in (5, 3):
@@ -293,6 +308,22 @@ def test_an_interrupted_refit_publishes_the_new_model(monkeypatch):
             machine.fit(X[:, :columns], y)
         assert machine.coef_.shape == (1, columns)
         assert machine.status_ is Status.INTERRUPTED
+
+
+def test_ctrl_c_after_the_last_solve_is_handed_on(monkeypatch):
+    X, y = data()
+    machine = LinearSVC()
+    honest = reductions.wait
+
+    def pressed(futures, **how):
+        monkeypatch.undo()
+        honest(futures)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(reductions, "wait", pressed)
+    with pytest.raises(KeyboardInterrupt):
+        machine.fit(X, y)
+    assert machine.status_ is Status.SOLVED
 
 
 @pytest.mark.parametrize("solver", ["auto", "newton"])

@@ -366,14 +366,13 @@ class LinearSVC(CallbackSupportMixin, ClassifierMixin, BaseEstimator):  # type: 
 
     def _announce(self, watch: Watch) -> None:
         """Warn of an early end with the number; hand Ctrl-C on once the best model is in place."""
-        if self.status_ is Status.SOLVED:
-            return
-        gap = self.certificate_.relative_gap
-        warnings.warn(
-            f"LinearSVC stopped at a relative gap of {gap:.1e} (asked {self._asked():.1e}) after {watch.seconds:.3g} s: "
-            f"{self.status_.value}",
-            ConvergenceWarning,
-            stacklevel=2,
-        )
-        if self.status_ is Status.INTERRUPTED and watch.by_signal:
+        if self.status_ is not Status.SOLVED:
+            gap = self.certificate_.relative_gap
+            warnings.warn(
+                f"LinearSVC stopped at a relative gap of {gap:.1e} (asked {self._asked():.1e}) after {watch.seconds:.3g} s: "
+                f"{self.status_.value}",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        if watch.by_signal:  # even where the last solve had just ended: the caller's Ctrl-C is never swallowed
             raise KeyboardInterrupt
