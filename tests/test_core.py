@@ -108,7 +108,14 @@ def test_the_extension_under_the_sanitizers(sanitized, isa):
     """The tests that drive the extension, on a build with ASan and UBSan."""
     runtime = [subprocess.run([COMPILER, f"-print-file-name={name}"], capture_output=True, text=True, check=True).stdout.strip()
                for name in ("libasan.so", "libubsan.so", "libstdc++.so.6")]  # fmt: skip
-    tests = ["test_design.py", "test_native.py", "solvers/test_dual_ascent.py", "estimators/test_linear_svc.py"]
+    tests = [
+        "test_design.py",
+        "test_native.py",
+        "solvers/test_dual_ascent.py",
+        "estimators/test_linear.py",
+        "estimators/test_certified.py",
+        "estimators/test_linear_svc.py",
+    ]
     environment = {
         **os.environ,
         "LD_PRELOAD": " ".join(runtime),

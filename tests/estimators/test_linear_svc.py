@@ -1,17 +1,7 @@
-import json
-import os
-import pickle
-import signal
-import subprocess
-import sys
-import time
 import tracemalloc
 import warnings
-from dataclasses import dataclass
 
 import numpy as np
-import pandas as pd
-import polars as pl
 import pytest
 import scipy.sparse as sp
 import sklearn
@@ -22,82 +12,8 @@ from sklearn.model_selection import GridSearchCV, cross_validate
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
-from maxmargin import DualAscent, LinearSVC, Status, reductions
-from maxmargin.solvers import Solver
-
-
-def data(n=120, d=5, classes=2, seed=0, dtype=float):
-    rng = np.random.default_rng(seed)
-    X = rng.normal(size=(n, d)).astype(dtype)
-    scores = X @ rng.normal(size=(d, classes)) + 0.5 * rng.normal(size=(n, classes))
-    return X, scores.argmax(axis=1)
-
-
-@pytest.mark.parametrize("classes", [2, 4])
-@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
-def test_the_certificate_verifies_from_scratch(classes, loss):
-    X, y = data(classes=classes)
-    machine = LinearSVC(loss=loss).fit(X, y)
-    rows = 1 if classes == 2 else classes
-    assert machine.coef_.shape == (rows, 5)
-    assert machine.intercept_.shape == (rows,)
-    assert machine.certificate_.relative_gap <= 1e-4
-    assert machine.status_ is Status.SOLVED
-    again = machine.certificate_.verify(X, y)
-    assert again.primal == pytest.approx(machine.certificate_.primal, rel=1e-13)
-    assert again.dual == pytest.approx(machine.certificate_.dual, rel=1e-13)
-    rigorous = machine.certificate_.verify(X, y, precision="rigorous")
-    assert rigorous.precision == "rigorous"
-    assert rigorous.relative_gap <= 1.01e-4
-    assert len(again.parts) == (0 if classes == 2 else classes)
-    everything = machine.dual_coef_ @ X[machine.support_]
-    for k, part in enumerate(machine.certificate_.parts or (machine.certificate_,)):
-        assert np.linalg.norm(everything[k] - machine.coef_[k]) <= 2 * np.sqrt(2 * part.gap) + 1e-9
-        assert machine.dual_coef_[k].sum() == 0.0
-
-
-def test_verify_tells_of_changed_data_and_refuses_other_rows():
-    X, y = data()
-    machine = LinearSVC().fit(X, y)
-    assert machine.certificate_.verify(X + 0.1, y).gap > machine.certificate_.gap
-    with pytest.raises(ValueError, match="the fit saw 120 rows of 5 features"):
-        machine.certificate_.verify(X[:50], y[:50])
-    with pytest.raises(ValueError, match="labels that the fit did not see"):
-        machine.certificate_.verify(X, y + 7)
-
-
-def test_a_score_of_zero_is_the_lower_class():
-    X = np.array([[-1.0], [1.0]])
-    machine = LinearSVC().fit(X, ["a", "b"])
-    machine.coef_, machine.intercept_ = np.zeros((1, 1)), np.zeros(1)
-    assert machine.predict(X).tolist() == ["a", "a"]
-
-
-@pytest.mark.parametrize("container", ["strided", "fortran", "read-only", "memmap", "object", "list", "pandas", "polars"])
-def test_what_holds_the_numbers_does_not_matter(container, tmp_path):
-    X, y = data()
-    plain = LinearSVC().fit(X, y)
-    if container == "strided":
-        held = np.repeat(np.hstack([X, X]), 3, axis=0)[::3, :5]
-    elif container == "fortran":
-        held = np.asfortranarray(X)
-    elif container == "read-only":
-        held = X.copy()
-        held.flags.writeable = False
-    elif container == "memmap":
-        np.save(tmp_path / "X.npy", X)
-        held = np.load(tmp_path / "X.npy", mmap_mode="r")
-    elif container == "object":
-        held = X.astype(object)
-    elif container == "list":
-        held = X.tolist()
-    elif container == "pandas":
-        held = pd.DataFrame(X, columns=list("abcde"))
-    else:
-        held = pl.DataFrame(X, schema=list("abcde"))
-    machine = LinearSVC().fit(held, y)
-    assert np.array_equal(machine.coef_, plain.coef_)
-    assert np.array_equal(machine.predict(held), plain.predict(X))
+from examples import data
+from maxmargin import DualAscent, LinearSVC, Status
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
@@ -130,31 +46,6 @@ def test_float32_stays_float32_and_is_not_copied():
     assert tight.status_ is Status.PRECISION
 
 
-BAD = {
-    "nan": (np.array([[np.nan], [1.0]]), [0, 1], "NaN"),
-    "inf": (np.array([[np.inf], [1.0]]), [0, 1], "infinity"),
-    "one class": (np.ones((3, 1)), [2, 2, 2], "two classes or more.*1 class"),
-    "empty": (np.ones((0, 2)), [], "0 sample"),
-    "no features": (np.ones((3, 0)), [0, 1, 0], "0 feature"),
-    "regression": (np.ones((3, 1)), [0.5, 1.5, 2.25], "Unknown label type"),
-    "lengths": (np.ones((3, 1)), [0, 1], "inconsistent numbers of samples"),
-    "3-d": (np.ones((2, 2, 2)), [0, 1], "dim 3|3D|3 dimensions"),
-    "1-d": (np.ones(2), [0, 1], "1D array"),
-    "ragged": ([[1.0], [1.0, 2.0]], [0, 1], "inhomogeneous|sequence"),
-    "strings": ([["a"], ["b"]], [0, 1], "string|convert"),
-    "complex": (np.array([[1j], [1.0]]), [0, 1], "Complex data"),
-}
-
-
-@pytest.mark.parametrize("case", BAD)
-def test_bad_data_is_refused_and_leaves_no_trace(case):
-    X, y, words = BAD[case]
-    machine = LinearSVC()
-    with pytest.raises((ValueError, TypeError), match=words):
-        machine.fit(X, y)
-    assert vars(machine) == vars(LinearSVC())
-
-
 @pytest.mark.parametrize(
     ("parameters", "words"),
     [
@@ -181,149 +72,10 @@ def test_bad_parameters_are_refused_by_name(parameters, words):
         LinearSVC(**parameters).fit(X, y)
 
 
-@pytest.mark.parametrize(
-    ("weight", "words"),
-    [
-        (-np.ones(120), "Negative values"),
-        (np.zeros(120), "zero"),
-        (np.full(120, np.nan), "NaN"),
-        (np.ones(3), r"sample_weight.shape"),
-        (np.r_[np.ones(1), np.zeros(119)], "1 class with positive weight"),
-    ],
-)
-def test_bad_weights_are_refused(weight, words):
-    X, y = data()
-    with pytest.raises(ValueError, match=words):
-        LinearSVC().fit(X, y, sample_weight=weight)
-
-
-def test_squares_beyond_the_doubles_are_refused():
-    X, y = data()
-    with pytest.raises(ValueError, match="Scale the features"):
-        LinearSVC().fit(X * 1e200, y)
-
-
 def test_weights_of_classes_that_are_not_there_are_ignored_where_all_others_have_one():
     X, y = data()
     with_, without = (LinearSVC(class_weight=weights).fit(X, y) for weights in ({0: 1, 1: 2, 2: 3}, {0: 1, 1: 2}))
     assert np.array_equal(with_.coef_, without.coef_)
-
-
-def test_a_column_of_labels_verifies_too():
-    X, y = data()
-    with pytest.warns(sklearn.exceptions.DataConversionWarning):
-        machine = LinearSVC().fit(X, y[:, None])
-    assert machine.certificate_.verify(X, y[:, None]).relative_gap <= 1e-4
-
-
-def test_corrupt_csr_is_refused_not_read():
-    S = sp.csr_matrix(np.eye(4))
-    S.indices[2] = 10**6
-    with pytest.raises(ValueError, match="corrupt CSR"):
-        LinearSVC().fit(S, [0, 1, 0, 1])
-    fitted = LinearSVC().fit(np.eye(4), [0, 1, 0, 1])
-    with pytest.raises(ValueError, match="corrupt CSR"):
-        fitted.predict(S)
-
-
-def test_a_failed_refit_leaves_the_estimator_as_it_was():
-    X, y = data()
-    machine = LinearSVC().fit(X, y)
-    before = dict(vars(machine))
-    with pytest.raises(ValueError, match="NaN"):
-        machine.fit(np.full((3, 2), np.nan), [0, 1, 0])
-    assert vars(machine) == before
-    assert machine.predict(X).shape == (120,)
-
-
-def test_an_early_end_keeps_the_best_model_and_warns_with_the_number():
-    X, y = data(n=400, d=60)
-    with pytest.warns(
-        ConvergenceWarning, match=r"stopped at a relative gap of \d.*\(asked 1.0e-12\) after .* s: The epoch limit"
-    ):
-        machine = LinearSVC(max_iter=1, tol=1e-12, C=100.0).fit(X, y)
-    assert machine.status_ is Status.MAX_ITER
-    assert 0 < machine.certificate_.relative_gap < 1
-    assert machine.n_iter_ == 1
-    with pytest.warns(ConvergenceWarning, match="The time limit came first"):
-        hurried = LinearSVC(max_time=1e-6, tol=1e-12, C=100.0).fit(X, y)
-    assert hurried.status_ is Status.MAX_TIME
-    assert np.isfinite(hurried.certificate_.gap)
-
-
-INTERRUPT = """
-import json, sys, time, warnings, numpy as np
-from maxmargin import LinearSVC, DualAscent
-rng = np.random.default_rng(0)
-X = rng.normal(size=(20000, 300)); y = rng.integers(0, 4, 20000)
-machine = LinearSVC(solver=DualAscent(tol=1e-300, max_epochs=10**9, finish=False), n_jobs=2, loss="hinge", C=100.0)
-print("ready", flush=True)
-warnings.simplefilter("ignore")
-try:
-    machine.fit(X, y)
-except KeyboardInterrupt:
-    print(json.dumps({"status": machine.status_.name, "at": time.time(), "gap": machine.certificate_.gap}), flush=True)
-"""
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="signals")
-def test_ctrl_c_ends_the_fit_with_the_best_model():
-    child = subprocess.Popen([sys.executable, "-c", INTERRUPT], stdout=subprocess.PIPE, text=True, env=os.environ)
-    assert child.stdout.readline().strip() == "ready"
-    time.sleep(1.0)
-    sent = time.time()
-    child.send_signal(signal.SIGINT)
-    told = json.loads(child.communicate(timeout=60)[0].strip())
-    assert told["status"] == "INTERRUPTED"
-    assert np.isfinite(told["gap"])
-    assert told["at"] - sent < 20.0, "the half second that is promised is measured by the benchmarks"
-
-
-@dataclass(frozen=True, slots=True)
-class Patient(Solver):
-    """Starts when it is interrupted."""
-
-    tol: float = 1e-4
-
-    def refuse(self, problem):
-        return None
-
-    def solve(self, problem, start=None, watch=None):
-        while not watch.interrupted:
-            time.sleep(0.01)
-        return DualAscent(tol=1e-300).solve(problem, watch=watch)
-
-
-def test_an_interrupted_refit_publishes_the_new_model(monkeypatch):
-    X, y = data()
-    machine = LinearSVC(solver=Patient())
-
-    def pressed(futures, **how):
-        monkeypatch.undo()
-        raise KeyboardInterrupt
-
-    for columns in (5, 3):
-        monkeypatch.setattr(reductions, "wait", pressed)
-        with pytest.warns(ConvergenceWarning), pytest.raises(KeyboardInterrupt):
-            machine.fit(X[:, :columns], y)
-        assert machine.coef_.shape == (1, columns)
-        assert machine.status_ is Status.INTERRUPTED
-
-
-def test_ctrl_c_after_the_last_solve_is_handed_on(monkeypatch):
-    X, y = data()
-    machine = LinearSVC()
-    honest = reductions.wait
-
-    def pressed(futures, **how):
-        monkeypatch.undo()
-        honest(futures)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(reductions, "wait", pressed)
-    with pytest.raises(KeyboardInterrupt):
-        machine.fit(X, y)
-    assert machine.status_ is Status.SOLVED
 
 
 @pytest.mark.parametrize("solver", ["auto", "newton"])
@@ -401,34 +153,6 @@ def test_metadata_routing_passes_weights():
         machine = LinearSVC().set_fit_request(sample_weight=True)
         pipe = make_pipeline(StandardScaler().set_fit_request(sample_weight=False), machine).fit(X, y, sample_weight=weight)
     assert np.allclose(pipe[-1].coef_, LinearSVC().fit(StandardScaler().fit_transform(X), y, weight).coef_, atol=1e-3)
-
-
-def test_pickle_keeps_everything():
-    X, y = data(classes=3)
-    machine = LinearSVC().fit(X, y)
-    back = pickle.loads(pickle.dumps(machine))
-    assert np.array_equal(back.coef_, machine.coef_)
-    assert back.certificate_ == machine.certificate_
-    assert back.certificate_.verify(X, y).primal == machine.certificate_.verify(X, y).primal
-
-
-def test_sparsify_and_back():
-    X, y = data()
-    machine = LinearSVC().fit(X, y)
-    scores = machine.decision_function(X)
-    assert sp.issparse(machine.sparsify().coef_)
-    assert np.array_equal(machine.decision_function(X), scores)
-    assert isinstance(machine.densify().coef_, np.ndarray)
-
-
-def test_verbose_tells_the_gap(capsys):
-    X, y = data()
-    LinearSVC(verbose=2).fit(X, y)
-    out = capsys.readouterr().out
-    assert "certified relative gap" in out
-    assert "estimated relative gap" in out
-    LinearSVC().fit(X, y)
-    assert capsys.readouterr().out == ""
 
 
 @pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])

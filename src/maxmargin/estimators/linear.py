@@ -1,0 +1,128 @@
+"""LinearClassifier: what every linear classifier shares, from validation to prediction, whatever finds its coefficients."""
+
+from __future__ import annotations
+
+import functools
+from abc import ABC
+from collections.abc import Callable
+from typing import Any, Self
+
+import numpy as np
+import scipy.sparse as sp
+from joblib import effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
+
+from maxmargin import _native
+from maxmargin.design import VALUE_TYPES, Design, as_design, check_structure
+from maxmargin.model import LinearModel
+
+
+def all_or_nothing(fit: Callable[..., Any]) -> Callable[..., Any]:
+    """A fit that raises leaves the estimator as it was, unless it was interrupted with its best model published."""
+
+    @functools.wraps(fit)
+    def guarded(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = dict(vars(self))
+        try:
+            fitted = fit(self, *args, **kwargs)
+            del self._published
+            return fitted
+        except BaseException:
+            if not vars(self).pop("_published", False):
+                vars(self).clear()
+                vars(self).update(before)
+            raise
+
+    return guarded
+
+
+def _refuse_corrupt(X: Any) -> None:
+    """CSR of floats is checked as it becomes a Design; everything else before scikit-learn converts it."""
+    if sp.issparse(X) and (X.format != "csr" or X.dtype not in VALUE_TYPES):
+        check_structure(X)
+
+
+class LinearClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
+    """sgn(x'w + b), one (w, b) for two classes, else one per class. Subclasses find them in `fit`."""
+
+    coef_: Any  # an array, or a CSR matrix after sparsify()
+    intercept_: NDArray[np.float64]
+    classes_: NDArray[Any]
+    n_jobs: int | None
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """x'w + b: one score per row for two classes, else one per row and class."""
+        check_is_fitted(self)
+        X = self._validated_rows(X, reset=False)
+        coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
+        scores = LinearModel(coef, self.intercept_).scores(as_design(X, self._threads()))
+        return scores[:, 0] if scores.shape[1] == 1 else scores
+
+    def predict(self, X: Any) -> NDArray[Any]:
+        """The label of the highest score; of two classes the second only where its score is above 0."""
+        scores = self.decision_function(X)
+        codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
+        return np.asarray(self.classes_[codes])
+
+    def sparsify(self) -> Self:
+        """Store coef_ as a CSR matrix."""
+        check_is_fitted(self)
+        self.coef_ = sp.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Store coef_ as an array."""
+        check_is_fitted(self)
+        if sp.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _validated_rows(self, X: Any, reset: bool) -> Any:
+        _refuse_corrupt(X)
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", accept_large_sparse=True, dtype=[np.float64, np.float32]
+        )
+
+    def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Design, NDArray[Any], NDArray[np.float64] | None]:
+        _refuse_corrupt(X)
+        X, y = validate_data(self, X, y, accept_sparse="csr", accept_large_sparse=True, dtype=[np.float64, np.float32])
+        check_classification_targets(y)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            if not weight.any():
+                raise ValueError(
+                    f"{type(self).__name__}.fit(sample_weight): all weights are zero; at least one sample weight must be positive."
+                )
+        return as_design(X, self._threads()), y, weight
+
+    def _check_classes(self, y: NDArray[Any], weighs: NDArray[np.bool_]) -> None:
+        """Two classes at least must have weight."""
+        weighted = np.unique(y[weighs])
+        if len(weighted) < 2:
+            raise ValueError(
+                f"{type(self).__name__}.fit(y): two classes or more are needed, and y has {len(weighted)} class with positive weight: "
+                f"{weighted.tolist()}."
+            )
+
+    def _check_range(self, design: Design) -> None:
+        """Refuse data whose squares are beyond the doubles."""
+        if not np.isfinite(design.norms_sq).all():
+            raise ValueError(
+                f"{type(self).__name__}.fit(X): the squares of a row add up beyond the largest double. Scale the features."
+            )
+
+    def _threads(self) -> int:
+        if self.n_jobs == 0:
+            raise ValueError(
+                f"{type(self).__name__}(n_jobs=0): n_jobs must be None, positive, or negative to leave that many processors out."
+            )
+        return int(min(effective_n_jobs(self.n_jobs), max(1, _native.max_threads())))
