@@ -72,7 +72,7 @@ def suite(name: str) -> list[Task]:
     if name == "reach":
         return [
             Task(data, loss, C, "free")
-            for data in [*TEXT, "a9a", "dense54"]
+            for data in ["a9a", "dense54", *TEXT]
             for loss in ("squared_hinge", "hinge")
             for C in (0.01, 1.0, 100.0)
         ]

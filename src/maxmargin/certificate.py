@@ -123,7 +123,7 @@ def evaluate(problem: Problem, w: Floats, b: float, z: Floats, a: Floats, precis
 def _primal(problem: Problem, rounding: _Rounding, w: Floats, b: float, z: Floats) -> float:
     loss, y = problem.loss, problem.target
     low, high = rounding.scores(w, b, z)
-    value = np.maximum(loss.value(y, low), loss.value(y, high))
+    value = loss.value(y, low) if low is high else np.maximum(loss.value(y, low), loss.value(y, high))
     slack = 1.0 + np.abs(value) + np.abs(y) + np.maximum(np.abs(low), np.abs(high))
     total = rounding.above(problem.cost * rounding.raised(value, slack))
     return rounding.sum(total, rounding.above(problem.penalty.terms(w)), rounding.above(np.array([problem.beta(b)])))
@@ -136,7 +136,7 @@ def _dual(problem: Problem, rounding: _Rounding, a: Floats) -> float:
     loss = rounding.above(rounding.raised(problem.conjugate_terms(a), slack))
     low, high = rounding.combination(a)
     conjugate = problem.penalty.conjugate_terms
-    penalty = rounding.above(np.maximum(conjugate(low), conjugate(high)))
+    penalty = rounding.above(conjugate(low) if low is high else np.maximum(conjugate(low), conjugate(high)))
     return -rounding.sum(loss, penalty, rounding.above(np.array([problem.beta_conjugate(_sum(a))])))
 
 

@@ -153,7 +153,7 @@ class _Ascent:
                 return self._solution(status)
             if self.stalled > 8:
                 return self._solution(Status.PRECISION)
-            wanted = 0.5 * estimate * min(1.0, options.tol / relative)
+            wanted = estimate * min(0.7, options.tol / relative)  # by the same factor that it was too hopeful
             patience = 2 * native.visits
             native.widen()
 
@@ -227,12 +227,12 @@ class _Ascent:
     def _settling(self) -> float:
         """What the estimate shrinks by until the end of its epoch.
 
-        A row's residual, met at its visit, is what one epoch of other rows' steps did to it; at the end of the epoch it is what
-        half an epoch at the newer, smaller steps did: at most half as much, times the rate of the last epoch.
+        A row's residual, met at its visit, is what one epoch of other rows' steps did to it. At the end of the epoch it is what
+        the steps of that epoch did, and these are smaller by the rate of the last epoch.
         """
         if len(self.history) < 2 or self.history[-2][1] <= 0.0:
             return 0.5
-        return 0.5 * min(1.0, self.history[-1][1] / self.history[-2][1])
+        return min(0.7, self.history[-1][1] / self.history[-2][1])
 
     def _scale(self) -> float:
         """A lower estimate of the optimum from what the solver keeps; only `certify` is trusted."""
