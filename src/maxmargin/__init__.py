@@ -11,6 +11,9 @@ from maxmargin.losses import SquaredHinge as SquaredHinge
 from maxmargin.penalties import Ridge as Ridge
 from maxmargin.problem import Intercept as Intercept
 from maxmargin.problem import Problem as Problem
+from maxmargin.separation import Inseparable as Inseparable
+from maxmargin.separation import Separable as Separable
+from maxmargin.separation import separability as separability
 from maxmargin.solution import Solution as Solution
 from maxmargin.solution import Status as Status
 from maxmargin.solvers import DualAscent as DualAscent

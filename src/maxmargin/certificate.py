@@ -188,25 +188,25 @@ class _Nearest(_Rounding):
         return _sum(numbers)
 
 
+def enclose(x: Floats, sizes: Floats, terms: int) -> tuple[Floats, Floats]:
+    """x -+ the error of sums of so many products, whose sizes were summed in floats too (section 5 of docs/certificate.md)."""
+    k = terms + 1
+    gamma = k * UNIT / (1.0 - k * UNIT)
+    error = gamma * (1.0 + 4.0 * gamma) * sizes * (1.0 + 8.0 * UNIT) + k * TINY
+    return np.nextafter(x - error, -np.inf), np.nextafter(x + error, np.inf)
+
+
 @final
 class _Outward(_Rounding):
     """Upper bounds that hold in exact arithmetic on the given floats (section 5 of docs/certificate.md)."""
 
     def scores(self, w: Floats, b: float, z: Floats) -> tuple[Floats, Floats]:
         sizes = self.problem.design.scores(w, b, absolute=True)
-        return self._around(z, sizes, self.problem.design.longest_row + 1)
+        return enclose(z, sizes, self.problem.design.longest_row + 1)
 
     def combination(self, a: Floats) -> tuple[Floats, Floats]:
         design = self.problem.design
-        return self._around(design.combine(a), design.combine(a, absolute=True), design.n)
-
-    @staticmethod
-    def _around(x: Floats, sizes: Floats, terms: int) -> tuple[Floats, Floats]:
-        """x -+ the error of a sum of products, whose sizes were summed in floats too."""
-        k = terms + 1
-        gamma = k * UNIT / (1.0 - k * UNIT)
-        error = gamma * (1.0 + 4.0 * gamma) * sizes * (1.0 + 8.0 * UNIT) + k * TINY
-        return np.nextafter(x - error, -np.inf), np.nextafter(x + error, np.inf)
+        return enclose(design.combine(a), design.combine(a, absolute=True), design.n)
 
     def raised(self, terms: Floats, slack: Floats) -> Floats:
         return np.nextafter(terms + 16.0 * UNIT * (1.0 + 8.0 * UNIT) * slack, np.inf)
