@@ -88,7 +88,6 @@ struct SparseRows {
 
   std::int64_t size(std::int64_t i) const { return std::int64_t(start[i + 1]) - std::int64_t(start[i]); }
 
-  // With AVX-512 the compiler gathers and scatters eight weights at a time; columns of a row are distinct.
   template <class Of = Identity>
   double dot(std::int64_t i, const double* w) const {
     const Value* value = x + start[i];
@@ -100,13 +99,24 @@ struct SparseRows {
     return s;
   }
 
+  // Columns of a row are distinct, so four weights can be read before one is written. Scatter instructions are slower.
   template <class Of = Identity>
   void add(std::int64_t i, double t, double* w) const {
     const Value* value = x + start[i];
     const Index* at = column + start[i];
     const std::int64_t stored = size(i);
-#pragma omp simd
-    for (std::int64_t p = 0; p < stored; ++p) w[at[p]] += t * Of::of(double(value[p]));
+    std::int64_t p = 0;
+    for (; p + 4 <= stored; p += 4) {
+      const double w0 = w[at[p]] + t * Of::of(double(value[p]));
+      const double w1 = w[at[p + 1]] + t * Of::of(double(value[p + 1]));
+      const double w2 = w[at[p + 2]] + t * Of::of(double(value[p + 2]));
+      const double w3 = w[at[p + 3]] + t * Of::of(double(value[p + 3]));
+      w[at[p]] = w0;
+      w[at[p + 1]] = w1;
+      w[at[p + 2]] = w2;
+      w[at[p + 3]] = w3;
+    }
+    for (; p < stored; ++p) w[at[p]] += t * Of::of(double(value[p]));
   }
 
   double norm_sq(std::int64_t i) const {
