@@ -2,7 +2,9 @@
 #include "maxmargin/core.hpp"
 
 #include "maxmargin/dual_ascent.hpp"
+#include "maxmargin/perceptron.hpp"
 #include "maxmargin/products.hpp"
+#include "maxmargin/sgd.hpp"
 
 namespace maxmargin::MAXMARGIN_ISA {
 namespace {
@@ -30,8 +32,16 @@ void any_dual_ascent(const RowsView& view, DualState& state, std::int64_t epochs
   });
 }
 
+void any_sgd(const RowsView& view, SgdState& state, std::int64_t epochs) {
+  visit(view, [&](const auto& rows) { descend(rows, state, epochs); });
+}
+
+void any_perceptron(const RowsView& view, PerceptronState& state, std::int64_t epochs, std::int64_t visits) {
+  visit(view, [&](const auto& rows) { correct(rows, state, epochs, visits); });
+}
+
 }  // namespace
 
-Core core() { return {any_scores, any_combine, any_norms_sq, any_dual_ascent}; }
+Core core() { return {any_scores, any_combine, any_norms_sq, any_dual_ascent, any_sgd, any_perceptron}; }
 
 }  // namespace maxmargin::MAXMARGIN_ISA

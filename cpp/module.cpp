@@ -24,7 +24,9 @@ namespace nb = nanobind;
 using namespace nb::literals;
 using maxmargin::Core;
 using maxmargin::DualState;
+using maxmargin::PerceptronState;
 using maxmargin::RowsView;
+using maxmargin::SgdState;
 
 namespace {
 
@@ -211,6 +213,88 @@ struct DualAscent {
   }
 };
 
+// --- stochastic sub-gradient descent -------------------------------------------------------------------------------
+
+// v, q and order are changed in place. Returns what else a later call needs: steps, weight, b, and the sum of t b_t.
+nb::tuple sgd(const Rows& rows, In<double> y, In<double> pull, Out<double> v, Out<double> q, Out<std::int64_t> order,
+              std::int64_t batch, bool squared, bool shuffled, double first, double decay, double intercept_shrink,
+              double intercept_pull, std::uint64_t seed, std::int64_t steps, double weight, double b, double b_total,
+              std::int64_t epochs) {
+  const std::int64_t n = rows.view.n;
+  expect(std::int64_t(y.shape(0)) == n && std::int64_t(pull.shape(0)) == n, "y and pull need one entry per row");
+  expect(std::int64_t(v.shape(0)) == rows.view.d && std::int64_t(q.shape(0)) == rows.view.d,
+         "v and q need one entry per column");
+  expect(batch >= 1 && order.shape(0) >= 1, "a batch needs a row");
+  for (std::size_t k = 0; k < order.shape(0); ++k)
+    expect(order.data()[k] >= 0 && order.data()[k] < n, "order must hold row numbers");
+  SgdState state;
+  state.n = std::int64_t(order.shape(0));
+  state.batch = batch < state.n ? batch : state.n;
+  std::vector<double> z(std::size_t(state.batch));
+  std::vector<std::int64_t> chosen(std::size_t(state.batch));
+  state.y = y.data();
+  state.pull = pull.data();
+  state.v = v.data();
+  state.q = q.data();
+  state.order = order.data();
+  state.z = z.data();
+  state.rows = chosen.data();
+  state.loss = squared ? maxmargin::MarginLoss::squared_hinge : maxmargin::MarginLoss::hinge;
+  state.shuffled = shuffled;
+  state.first = first;
+  state.decay = decay;
+  state.intercept_shrink = intercept_shrink;
+  state.intercept_pull = intercept_pull;
+  state.random = maxmargin::Random(seed);
+  state.steps = steps;
+  state.weight = weight;
+  state.b = b;
+  state.b_total = b_total;
+  {
+    nb::gil_scoped_release free;
+    core().sgd(rows.view, state, epochs);
+  }
+  return nb::make_tuple(state.steps, state.weight, state.b, state.b_total);
+}
+
+// --- perceptron ----------------------------------------------------------------------------------------------------
+
+struct Perceptron {
+  const Rows* rows;
+  PerceptronState state;
+  std::vector<nb::object> owners;
+
+  Perceptron(nb::object keep, In<double> y, In<double> rate, Out<double> w, Out<double> late, Out<std::int64_t> order,
+             bool shuffled, double margin, bool intercept, std::uint64_t seed, double b, double b_late, std::int64_t visits)
+      : rows(nb::cast<const Rows*>(keep)) {
+    const std::int64_t n = rows->view.n, d = rows->view.d;
+    expect(std::int64_t(y.shape(0)) == n && std::int64_t(rate.shape(0)) == n, "y and rate need one entry per row");
+    expect(std::int64_t(w.shape(0)) == d && std::int64_t(late.shape(0)) == d, "w and late need one entry per column");
+    state.n = std::int64_t(order.shape(0));
+    expect(state.n >= 1, "order must hold a row");
+    for (std::int64_t k = 0; k < state.n; ++k)
+      expect(order.data()[k] >= 0 && order.data()[k] < n, "order must hold row numbers");
+    state.y = y.data();
+    state.rate = rate.data();
+    state.w = w.data();
+    state.late = late.data();
+    state.order = order.data();
+    state.shuffled = shuffled;
+    state.margin = margin;
+    state.constant = intercept ? 1 : 0;
+    state.random = maxmargin::Random(seed);
+    state.b = b;
+    state.b_late = b_late;
+    state.visits = visits;
+    owners = {keep, nb::cast(y), nb::cast(rate), nb::cast(w), nb::cast(late), nb::cast(order)};
+  }
+
+  void run(std::int64_t epochs, std::int64_t visits) {
+    nb::gil_scoped_release free;
+    core().perceptron(rows->view, state, epochs, visits);
+  }
+};
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -242,6 +326,23 @@ NB_MODULE(_core, m) {
   m.def("scores", &scores, "rows"_a, "w"_a, "b"_a, "z"_a, "threads"_a, "absolute"_a = false);
   m.def("combine", &combine, "rows"_a, "a"_a, "u"_a, "threads"_a, "absolute"_a = false);
   m.def("norms_sq", &norms_sq, "rows"_a, "out"_a, "threads"_a);
+
+  m.def("sgd", &sgd, "rows"_a, "y"_a, "pull"_a, "v"_a, "q"_a, "order"_a, "batch"_a, "squared"_a, "shuffled"_a, "first"_a,
+        "decay"_a, "intercept_shrink"_a, "intercept_pull"_a, "seed"_a, "steps"_a, "weight"_a, "b"_a, "b_total"_a,
+        "epochs"_a);
+
+  nb::class_<Perceptron>(m, "Perceptron")
+      .def(nb::init<nb::object, In<double>, In<double>, Out<double>, Out<double>, Out<std::int64_t>, bool, double, bool,
+                    std::uint64_t, double, double, std::int64_t>(),
+           "rows"_a, "y"_a, "rate"_a, "w"_a, "late"_a, "order"_a, "shuffled"_a, "margin"_a, "intercept"_a, "seed"_a, "b"_a,
+           "b_late"_a, "visits"_a)
+      .def("run", &Perceptron::run, "epochs"_a, "visits"_a)
+      .def_prop_ro("b", [](const Perceptron& s) { return s.state.b; })
+      .def_prop_ro("b_late", [](const Perceptron& s) { return s.state.b_late; })
+      .def_prop_ro("mistakes", [](const Perceptron& s) { return s.state.mistakes; })
+      .def_prop_ro("visits", [](const Perceptron& s) { return s.state.visits; })
+      .def_prop_ro("epochs", [](const Perceptron& s) { return s.state.epochs; })
+      .def_prop_ro("separated", [](const Perceptron& s) { return s.state.separated; });
 
   nb::class_<DualAscent>(m, "DualAscent")
       .def(nb::init<nb::object, In<double>, In<double>, In<double>, Out<double>, Out<double>, Out<std::int64_t>, bool,

@@ -4,6 +4,8 @@
 #include <cstdint>
 
 #include "maxmargin/dual_state.hpp"
+#include "maxmargin/perceptron_state.hpp"
+#include "maxmargin/sgd_state.hpp"
 #include "maxmargin/view.hpp"
 
 namespace maxmargin {
@@ -13,6 +15,8 @@ struct Core {
   void (*combine)(const RowsView&, const double* a, bool absolute, double* u, double* scratch, int threads);
   void (*norms_sq)(const RowsView&, double* out, int threads);
   void (*dual_ascent)(const RowsView&, DualState&, std::int64_t epochs, std::int64_t work);
+  void (*sgd)(const RowsView&, SgdState&, std::int64_t epochs);
+  void (*perceptron)(const RowsView&, PerceptronState&, std::int64_t epochs, std::int64_t visits);
 };
 
 namespace base {

@@ -11,6 +11,7 @@ import os
 import maxmargin._core as _core
 
 DualAscent = _core.DualAscent
+Perceptron = _core.Perceptron
 Rows = _core.Rows
 combine = _core.combine
 dense = _core.dense
@@ -19,6 +20,7 @@ isas = _core.isas
 max_threads = _core.max_threads
 norms_sq = _core.norms_sq
 scores = _core.scores
+sgd = _core.sgd
 sparse = _core.sparse
 use_isa = _core.use_isa
 

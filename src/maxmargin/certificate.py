@@ -107,6 +107,11 @@ def certify(
         return evaluate(problem, w, b, z, a, precision)
 
 
+def unbounded(problem: Problem, w: Floats, b: float) -> Certificate:
+    """The objective that (w, b) reaches where nothing bounds it from below."""
+    return Certificate(primal=problem.primal(w, b), dual=-math.inf, precision="none", zero=problem.zero())
+
+
 def evaluate(problem: Problem, w: Floats, b: float, z: Floats, a: Floats, precision: str) -> Certificate:
     """The certificate of (w, b), its scores z = Xw + b and an exactly feasible a."""
     if precision not in ROUNDINGS:
@@ -117,7 +122,8 @@ def evaluate(problem: Problem, w: Floats, b: float, z: Floats, a: Floats, precis
     dual = trivial if math.isnan(dual) else max(trivial, dual)
     if precision == "rigorous" and primal < dual:
         raise ArithmeticError(f"certify: P = {primal!r} < D = {dual!r}: a loss or penalty breaks its contract.")
-    return Certificate(primal=primal, dual=dual, precision=precision, zero=problem.zero())
+    zero = problem.zero()
+    return Certificate(primal=primal, dual=dual, precision=precision, zero=zero if math.isfinite(zero) else 0.0)
 
 
 def _primal(problem: Problem, rounding: _Rounding, w: Floats, b: float, z: Floats) -> float:

@@ -30,7 +30,12 @@ class Design(ABC):
     threads: int
     longest_row: int  # the most terms that one x_i'w sums
     dtype: np.dtype[Any]
+    data: Any  # the array or CSR matrix itself
     _rows: Any
+
+    @abstractmethod
+    def rows(self, rows: NDArray[np.int64]) -> Floats:
+        """X_I as a dense array."""
 
     @abstractmethod
     def inner(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
@@ -38,7 +43,7 @@ class Design(ABC):
 
     @abstractmethod
     def weighted_gram(self, weights: Floats) -> Floats:
-        """X' diag(weights) X, d x d; rows of weight 0 cost nothing."""
+        """X' diag(weights) X for weights >= 0, d x d; rows of weight 0 cost nothing."""
 
     @property
     def stored(self) -> int:
@@ -80,12 +85,15 @@ class Dense(Design):
         self.threads = threads
         self.longest_row = self.d
         self.dtype = X.dtype
-        self._array = X
+        self.data = X
         self._rows = _native.dense(X)
 
+    def rows(self, rows: NDArray[np.int64]) -> Floats:
+        return np.asarray(self.data[rows], dtype=np.float64)
+
     def inner(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
-        left = self._array[rows].astype(np.float64)
-        right = left if others is rows else self._array[others].astype(np.float64)
+        left = self.rows(rows)
+        right = left if others is rows else self.rows(others)
         return np.asarray(left @ right.T)
 
     def weighted_gram(self, weights: Floats) -> Floats:
@@ -93,8 +101,9 @@ class Dense(Design):
         used = np.flatnonzero(weights)
         for first in range(0, used.size, BLOCK):
             rows = used[first : first + BLOCK]
-            block = self._array[rows].astype(np.float64)
-            total += (block * weights[rows, None]).T @ block
+            block = self.rows(rows)
+            block *= np.sqrt(weights[rows, None])
+            total += block.T @ block  # of one array with itself: BLAS computes half
         return total
 
 
@@ -112,12 +121,15 @@ class Sparse(Design):
         self.threads = threads
         self.longest_row = int(np.diff(X.indptr).max(initial=0))
         self.dtype = X.dtype
-        self._matrix = X
+        self.data = X
         self._rows = rows
 
+    def rows(self, rows: NDArray[np.int64]) -> Floats:
+        return np.asarray(self.data[rows].astype(np.float64).toarray())
+
     def inner(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
-        left = self._matrix[rows].astype(np.float64)
-        right = left if others is rows else self._matrix[others].astype(np.float64)
+        left = self.data[rows].astype(np.float64)
+        right = left if others is rows else self.data[others].astype(np.float64)
         return np.asarray((left @ right.T).toarray())
 
     def weighted_gram(self, weights: Floats) -> Floats:
@@ -125,7 +137,7 @@ class Sparse(Design):
         used = np.flatnonzero(weights)
         for first in range(0, used.size, BLOCK):
             rows = used[first : first + BLOCK]
-            block = self._matrix[rows].astype(np.float64)
+            block = self.data[rows].astype(np.float64)
             total += (block.multiply(weights[rows, None]).tocsr().T @ block).toarray()
         return total
 

@@ -12,9 +12,10 @@ let `certify` be rigorous:
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import final
+from typing import ClassVar, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,9 @@ class Loss(ABC):
     """φ(y, z) on one score per row, or on k scores per row (z of shape n x k)."""
 
     __slots__ = ()
+
+    curvature: ClassVar[float] = math.inf  # the largest φ'' in z; ∞ where φ has kinks
+    finite: ClassVar[bool] = True  # φ < ∞ everywhere
 
     @abstractmethod
     def value(self, y: Floats, z: Floats) -> Floats:
@@ -51,9 +55,13 @@ class Loss(ABC):
     def best_intercept(self, y: Floats, z: Floats, cost: Floats) -> float:
         """argmin_b Σ c_i φ(y_i, z_i + b); of an interval its midpoint, of a half-line its finite end."""
 
+    def least_scale(self, y: Floats, low: Floats, high: Floats) -> float:
+        """The least t >= 0 for which φ(y, t z) is finite for all z in [low, high]; 1 where φ is finite everywhere or no t will do."""
+        return 1.0
+
 
 class MarginLoss(Loss):
-    """A loss of the margin y z, y in {-1, +1}, that vanishes from margin 1 on. Its kinks in b lie at y_i - z_i."""
+    """A finite loss of the margin y z, y in {-1, +1}, that vanishes from margin 1 on. Its kinks in b lie at y_i - z_i."""
 
     __slots__ = ()
 
@@ -113,6 +121,8 @@ class Hinge(MarginLoss):
 class SquaredHinge(MarginLoss):
     """φ(y, z) = max(0, 1 - y z)² for y in {-1, +1};  φ*(y, u) = y u + u²/4 for y u <= 0."""
 
+    curvature: ClassVar[float] = 2.0
+
     def value(self, y: Floats, z: Floats) -> Floats:
         return np.maximum(0.0, 1.0 - y * z) ** 2
 
@@ -136,3 +146,41 @@ class SquaredHinge(MarginLoss):
         moment = np.cumsum(below * shifted) + (above * shifted).sum() - np.cumsum(above * shifted)
         slope = 2.0 * (weight * shifted - moment)
         return slope, slope
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class HardMargin(Loss):
+    """φ(y, z) = 0 where y z >= 1, else ∞, for y in {-1, +1};  φ*(y, u) = y u for y u <= 0.  The hinge of infinite cost."""
+
+    finite: ClassVar[bool] = False
+
+    def value(self, y: Floats, z: Floats) -> Floats:
+        return np.where(y * z >= 1.0, 0.0, np.inf)
+
+    def slope(self, y: Floats, z: Floats) -> Floats:
+        return np.zeros_like(z)
+
+    def conjugate(self, y: Floats, u: Floats) -> Floats:
+        v = y * u
+        return np.where(v <= 0.0, v, np.inf)
+
+    def box(self, y: Floats) -> tuple[Floats, Floats]:
+        return np.where(y < 0, -np.inf, 0.0), np.where(y > 0, np.inf, 0.0)
+
+    def check_target(self, y: Floats) -> None:
+        if not np.all(np.abs(y) == 1.0):
+            raise ValueError(f"{self!r}: targets must be -1 or +1.")
+
+    def best_intercept(self, y: Floats, z: Floats, cost: Floats) -> float:
+        """-(max over y = -1 of z + min over y = +1 of z) / 2: halfway between the nearest rows of the two classes."""
+        used = cost > 0
+        above, below = used & (y > 0), used & (y < 0)
+        if not above.any() or not below.any():
+            return float(1.0 - z[above].min()) if above.any() else float(-1.0 - z[below].max()) if below.any() else 0.0
+        highest, lowest = float(z[below].max()), float(z[above].min())
+        return -(highest + 0.5 * (lowest - highest))
+
+    def least_scale(self, y: Floats, low: Floats, high: Floats) -> float:
+        margin = float(np.where(y > 0, low, -high).min(initial=np.inf))
+        return 1.0 / margin if 0.0 < margin < np.inf else 1.0

@@ -74,6 +74,14 @@ class Problem:
         loss = float(np.sum(self.conjugate_terms(a)))
         return -loss - self.penalty.conjugate(self.design.combine(a)) - self.beta_conjugate(math.fsum(a))
 
+    def lagrangian(self, w: Floats, b: float, z: Floats, a: Floats) -> float:
+        """L(w, b, z, a) = Σ c_i φ(y_i, z_i) + ψ(w) + β(b) + Σ a_i (z_i - x_i'w - b): a_i prices the constraint z_i = x_i'w + b.
+
+        Its maximum over a is P(w, b) where z = Xw + b, else ∞; its minimum over w, b and z is D(a).
+        """
+        prices = float(a @ (z - self.design.scores(w, b)))
+        return float(np.sum(self.cost * self.loss.value(self.target, z))) + self.penalty.value(w) + self.beta(b) + prices
+
     def conjugate_terms(self, a: Floats) -> Floats:
         """c_i φ*(y_i, -a_i / c_i), where c_i = 0 allows a_i = 0 alone."""
         used = self.cost > 0

@@ -95,18 +95,19 @@ class Inseparable:
         )
 
 
-def separability(X: Any, y: Any, intercept: bool = True) -> Separable | Inseparable:
+def separability(X: Any, y: Any, intercept: bool = True, proposed: Halfspace | None = None) -> Separable | Inseparable:
     """Whether some w (and b) gives y_i (x_i'w + b) > 0 for all rows, with a proof of the answer.
 
     X is a dense array or sparse matrix of numbers, y holds two labels, of which the higher is +1. Pairs of rows that
-    contradict each other, and zero rows without an intercept, are found first; then a linear program proposes.
+    contradict each other, and zero rows without an intercept, are found first; then a linear program proposes, unless its
+    answer is given.
     """
     rows = _Rows(X, y)
     pair = rows.contradiction(intercept)
     if pair:
         return Inseparable(np.array(pair, dtype=np.int64), (1,) * len(pair), intercept)
     try:
-        proposed = solve_halfspace(rows.X, rows.y, intercept, VIOLATION)
+        proposed = proposed or solve_halfspace(rows.X, rows.y, intercept, VIOLATION)
     except ArithmeticError:  # numbers beyond the linear program's range: the rational simplex has no such limit
         proposed = None
     return settle(rows, intercept, proposed or Halfspace(np.zeros(rows.d), 0.0, math.nan, np.zeros(rows.n), 0))
@@ -160,14 +161,21 @@ def margin_interval(
     z, sizes = design.scores(w, b), design.scores(w, b, absolute=True)
     low_z, high_z = enclose(z, sizes, design.longest_row + 1)
     least = float(np.where(y > 0, low_z, -high_z).min())
-    length = float(np.linalg.norm(w))
+    length = _length(w)
     low = max(0.0, least / (length * (1.0 + (design.d + 4) * 2.0**-52))) if length > 0 else 0.0
     a = _nearest_rows(design, y, z, intercept) if a is None else a
     low_u, high_u = enclose(design.combine(a), design.combine(a, absolute=True), int(np.count_nonzero(a)) + 1)
-    above = float(np.linalg.norm(np.maximum(np.abs(low_u), np.abs(high_u)))) * (1.0 + (design.d + 4) * 2.0**-52)
+    above = _length(np.maximum(np.abs(low_u), np.abs(high_u))) * (1.0 + (design.d + 4) * 2.0**-52)
     total = math.fsum(np.abs(a)) * (1.0 - 2.0**-50)
     high = above / total * (1.0 + 2.0**-50) if total > 0 else math.inf
     return low, max(low, high)
+
+
+def _length(w: Floats) -> float:
+    """|w|, without overflow on the way."""
+    largest = float(np.abs(w).max(initial=0.0))
+    scale = math.ldexp(1.0, math.frexp(largest)[1]) if 0.0 < largest < 2.0**1000 else 1.0
+    return scale * float(np.linalg.norm(w / scale))
 
 
 def _nearest_rows(design: Design, y: Floats, z: Floats, intercept: bool) -> Floats:

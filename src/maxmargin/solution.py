@@ -9,7 +9,7 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificate import Certificate, evaluate, feasible
+from maxmargin.certificate import Certificate, enclose, evaluate, feasible
 from maxmargin.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -22,6 +22,7 @@ class Status(Enum):
     MAX_ITER = "The epoch limit came first. Raise max_iter, loosen tol, or scale the features."
     MAX_TIME = "The time limit came first. Raise max_time, loosen tol, or scale the features."
     INTERRUPTED = "The fit was interrupted. Call fit again to start over."
+    ONLINE = "One pass of partial_fit sees a part of the data at a time, so nothing bounds the objective."
     PRECISION = "Rounding allows no smaller gap. Loosen tol, scale the features, or pass float64 data."
 
 
@@ -53,13 +54,40 @@ class Solution:
 def conclude(problem: Problem, w: Floats, b: float, a: Floats) -> tuple[NDArray[Any], float, Floats, Certificate]:
     """(coef, intercept, dual, certificate): the numbers as they would be published.
 
-    w is rounded to the dtype of the data, b is the best one for it, a is made exactly feasible, and both objectives are
-    evaluated from scratch: one product with the rows each.
+    w is rounded to the dtype of the data, b is the best one for it, (w, b) is scaled into the domain of the loss, a is made
+    exactly feasible, and both objectives are evaluated from scratch: one product with the rows each.
     """
     coef = np.array(w, dtype=problem.design.dtype)
     exact = coef.astype(np.float64)
     z = problem.design.scores(exact)
     b = problem.best_intercept(z, b)
-    a = feasible(problem, a)
     z += b
-    return coef, b, a, evaluate(problem, exact, b, z, a, "computed")
+    if not problem.loss.finite:
+        coef, b, z = _inside(problem, coef, b, z)
+    a = feasible(problem, a)
+    return coef, b, a, evaluate(problem, coef.astype(np.float64), b, z, a, "computed")
+
+
+def _inside(problem: Problem, coef: NDArray[Any], b: float, z: Floats) -> tuple[NDArray[Any], float, Floats]:
+    """(coef, b) scaled into the domain of the loss, with room for every rounding error, and its scores.
+
+    Where no scale will do they come back as they are, and P is ∞.
+    """
+    design, loss, used = problem.design, problem.loss, problem.cost > 0.0
+    y, exact = problem.target[used], coef.astype(np.float64)
+
+    def ends(w: Floats, b: float, z: Floats) -> tuple[Floats, Floats]:
+        low, high = enclose(z, design.scores(w, b, absolute=True), design.longest_row + 2)
+        return low[used], high[used]
+
+    t = loss.least_scale(y, *ends(exact, b, z))
+    for k in range(2, 20):
+        factor = t * (1.0 + 2.0**k * float(np.finfo(coef.dtype).eps))
+        scaled = np.asarray(exact * factor, dtype=coef.dtype)
+        w = scaled.astype(np.float64)
+        at = design.scores(w)
+        shift = problem.best_intercept(at, b * factor)
+        at += shift
+        if all(np.isfinite(loss.value(y, end)).all() for end in ends(w, shift, at)):
+            return scaled, shift, at
+    return coef, b, z

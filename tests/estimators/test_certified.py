@@ -71,7 +71,7 @@ def test_an_early_end_keeps_the_best_model_and_warns_with_the_number():
     with pytest.warns(
         ConvergenceWarning, match=r"stopped at a relative gap of \d.*\(asked 1.0e-12\) after .* s: The epoch limit"
     ):
-        machine = LinearSVC(max_iter=1, tol=1e-12, C=100.0).fit(X, y)
+        machine = LinearSVC(max_iter=1, tol=1e-12, C=100.0, solver="dual_ascent").fit(X, y)
     assert machine.status_ is Status.MAX_ITER
     assert 0 < machine.certificate_.relative_gap < 1
     assert machine.n_iter_ == 1

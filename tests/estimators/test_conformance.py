@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC as Theirs
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin import LinearSVC
+from maxmargin import HalfspaceLP, LinearSVC, Perceptron
 
 # Some checks compare two fits to 1e-7, which a relative gap of tol = 1e-4 cannot promise: |w - w*| <= sqrt(2 tol P). The
 # Newton finish goes far below 1e-12. Without an intercept no machine passes the check on class weights, scikit-learn's neither.
@@ -18,6 +18,9 @@ INSTANCES = [
     LinearSVC(tol=1e-12),
     LinearSVC(tol=1e-10, loss="hinge", C=0.1),
     LinearSVC(tol=1e-12, intercept="penalized", solver="newton"),
+    Perceptron(),
+    Perceptron(update="normalized", order="shuffled", averaged=True),
+    HalfspaceLP(),
 ]
 NOT_YIELDED = [
     "check_param_validation",
@@ -28,6 +31,7 @@ NOT_YIELDED = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:Perceptron stopped:sklearn.exceptions.ConvergenceWarning")  # their data is inseparable
 @parametrize_with_checks(INSTANCES)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)

@@ -5,6 +5,8 @@ from maxmargin import DualAscent, Hinge, Intercept, Newton, Problem, Ridge, Squa
 from maxmargin.solvers import SOLVERS, make_solver
 from maxmargin.testing import planted_problem
 
+TAKES_HINGE = [name for name in SOLVERS if name != "maximum_margin"]
+
 
 def test_names_make_solvers():
     problem, _, _ = planted_problem(Hinge())
@@ -14,14 +16,14 @@ def test_names_make_solvers():
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match="'auto', 'dual_ascent', 'newton'"):
+    with pytest.raises(ValueError, match="'auto', 'dual_ascent', 'interior_point'"):
         fit_problem(planted_problem(Hinge())[0], "simplex")
 
 
 @pytest.mark.parametrize("intercept", list(Intercept), ids=lambda i: i.value)
 def test_all_solvers_agree_within_the_sum_of_their_certificates(intercept):
     problem, _, _ = planted_problem(Hinge(), intercept, n=150, d=6)
-    found = {name: fit_problem(problem, name) for name in SOLVERS}
+    found = {name: fit_problem(problem, name) for name in TAKES_HINGE}
     best = max(solution.certificate.dual for solution in found.values())
     for solution in found.values():
         assert solution.certificate.primal >= best - 1e-13 * abs(best)
@@ -44,6 +46,6 @@ def test_small_problems_are_solved_to_1e_9_by_all_solvers(loss, intercept, kind)
         y[:2] = 1.0, -1.0
         for C in (0.1, 1.0, 100.0):
             problem = Problem(as_design(X), y, loss, Ridge(1.0), np.full(n, C), intercept)
-            for name in SOLVERS:
+            for name in ("dual_ascent", "newton", "interior_point", "quadratic_program"):
                 gap = make_solver(name, problem, tol=1e-9).solve(problem).certificate.relative_gap
                 assert gap <= 1e-9, (name, seed, n, d, C, gap)

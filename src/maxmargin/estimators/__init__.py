@@ -1,3 +1,7 @@
 """Estimators: scikit-learn's conventions, and nothing else."""
 
+from maxmargin.estimators.halfspace_lp import HalfspaceLP as HalfspaceLP
+from maxmargin.estimators.hard_margin_svc import HardMarginSVC as HardMarginSVC
+from maxmargin.estimators.hard_margin_svc import InseparableError as InseparableError
 from maxmargin.estimators.linear_svc import LinearSVC as LinearSVC
+from maxmargin.estimators.perceptron import Perceptron as Perceptron

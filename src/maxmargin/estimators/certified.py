@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import _fit_context
+from sklearn.base import _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
@@ -20,9 +20,9 @@ from maxmargin.estimators.objective import LinearClaim, Objective
 from maxmargin.problem import Problem
 from maxmargin.reductions import solve_all
 from maxmargin.solution import Solution, Status
-from maxmargin.solvers import Solver, Watch, make_solver
+from maxmargin.solvers import Plan, Solver, Watch, make_solver, plan
 
-GRAVEST = (Status.INTERRUPTED, Status.MAX_TIME, Status.MAX_ITER, Status.PRECISION)
+GRAVEST = (Status.INTERRUPTED, Status.MAX_TIME, Status.MAX_ITER, Status.PRECISION)  # worst first
 
 
 class CertifiedClassifier(CallbackSupportMixin, LinearClassifier):  # type: ignore[misc]
@@ -76,24 +76,52 @@ class CertifiedClassifier(CallbackSupportMixin, LinearClassifier):  # type: igno
         design.threads = max(1, self._threads() // threads)  # classes side by side first; what is left serves each product
         task = FitTask(self, X, y)
         watch = Watch(self.max_time, listeners(self.verbose, task))
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = self._seed()
 
         def make(problem: Problem) -> Solver:
             if isinstance(self.solver, Solver):
                 return self.solver
             return make_solver(self.solver, problem, self.tol, self.max_iter, seed)
 
-        solutions = solve_all(problems, make, watch, threads)
+        solutions = self._examined(problems, solve_all(problems, make, watch, threads), watch)
         self._publish(objective, solutions, design.n)
         task.end()
         self._announce(watch)
         return self
+
+    def plan(self, X: Any, y: Any, sample_weight: Any = None) -> Plan:
+        """What solver="auto" would do with this data, and what every solver would cost; nothing is fitted.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        plan : Plan
+            For one class against the rest; its `repr` is a table.
+        """
+        probe = clone(self)
+        design, y, weight = probe._validated(X, y, sample_weight)
+        return plan(probe._objective(np.unique(y)).problems(design, y, weight)[0], self.tol)
+
+    def _examined(self, problems: list[Problem], solutions: tuple[Solution, ...], watch: Watch) -> tuple[Solution, ...]:
+        """The solutions to publish; raise where there is none."""
+        return solutions
 
     def _check_costs(self, problem: Problem) -> None:
         with np.errstate(over="ignore"):
             total = problem.cost.sum()
         if not np.isfinite(total):
             raise ValueError(f"{type(self).__name__}(C): C times the weights adds up beyond the largest double. Lower C.")
+
+    def _seed(self) -> int:
+        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _asked(self) -> float:
         return self.solver.tol if isinstance(self.solver, Solver) else self.tol

@@ -91,10 +91,21 @@ class LinearClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             self, X, reset=reset, accept_sparse="csr", accept_large_sparse=True, dtype=[np.float64, np.float32]
         )
 
-    def _validated(self, X: Any, y: Any, sample_weight: Any) -> tuple[Design, NDArray[Any], NDArray[np.float64] | None]:
+    def _validated_arrays(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, NDArray[Any]]:
         _refuse_corrupt(X)
-        X, y = validate_data(self, X, y, accept_sparse="csr", accept_large_sparse=True, dtype=[np.float64, np.float32])
+        X, y = validate_data(
+            self, X, y, reset=reset, accept_sparse="csr", accept_large_sparse=True, dtype=[np.float64, np.float32]
+        )
         check_classification_targets(y)
+        return X, y
+
+    def _design(self, X: Any) -> Design:
+        return as_design(X, self._threads())
+
+    def _validated(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool = True
+    ) -> tuple[Design, NDArray[Any], NDArray[np.float64] | None]:
+        X, y = self._validated_arrays(X, y, reset)
         weight = None
         if sample_weight is not None:
             weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
@@ -102,7 +113,7 @@ class LinearClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
                 raise ValueError(
                     f"{type(self).__name__}.fit(sample_weight): all weights are zero; at least one sample weight must be positive."
                 )
-        return as_design(X, self._threads()), y, weight
+        return self._design(X), y, weight
 
     def _check_classes(self, y: NDArray[Any], weighs: NDArray[np.bool_]) -> None:
         """Two classes at least must have weight."""

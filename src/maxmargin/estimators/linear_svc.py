@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from numbers import Integral, Real
-from typing import Any, ClassVar, final
+from typing import Any, ClassVar, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.multiclass import unique_labels
 
+from maxmargin.certificate import unbounded
 from maxmargin.estimators.certified import CertifiedClassifier
+from maxmargin.estimators.linear import all_or_nothing
 from maxmargin.estimators.objective import Objective
 from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.problem import Intercept
-from maxmargin.solvers import SOLVERS, Solver
+from maxmargin.solution import Solution, Status, Work
+from maxmargin.solvers import SGD, SOLVERS, Solver, Stream
+
+
+def _learns_online(machine: LinearSVC) -> bool:
+    return machine.solver == "sgd" or isinstance(machine.solver, SGD)
+
 
 LOSSES = {"hinge": Hinge(), "squared_hinge": SquaredHinge()}
 
@@ -54,8 +66,9 @@ class LinearSVC(CertifiedClassifier):
         The most epochs (with "newton": steps) per class.
     intercept : {"free", "penalized"}, default="free"
         Whether b is left out of the penalty.
-    solver : {"auto", "dual_ascent", "newton"} or Solver, default="auto"
-        The algorithm.
+    solver : str or Solver, default="auto"
+        The algorithm: "dual_ascent", "newton", "interior_point", "quadratic_program", "gradient", "sgd", or a Solver with options of
+        its own, such as `SGD(order="random")`. "auto" is explained by `plan(X, y)`.
     max_time : float or None, default=None
         The most seconds of one fit.
     n_jobs : int or None, default=None
@@ -116,6 +129,9 @@ class LinearSVC(CertifiedClassifier):
         "n_jobs": [None, Integral],
     }
 
+    _streams: list[Stream]
+    _seen: int
+
     def __init__(
         self,
         penalty: str = "l2",
@@ -152,6 +168,67 @@ class LinearSVC(CertifiedClassifier):
         self.solver = solver
         self.max_time = max_time
         self.n_jobs = n_jobs
+
+    @available_if(_learns_online)  # type: ignore[untyped-decorator]
+    @all_or_nothing
+    @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
+        """One stochastic pass over rows X with labels y, from where the last call ended; only with solver="sgd".
+
+        Each row stands for all the rows seen so far, so that C keeps its meaning. There is no certificate: the data is gone.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The next rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        classes : array-like of shape (n_classes,), default=None
+            All labels that will come; needed in the first call.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights >= 0.
+
+        Returns
+        -------
+        self : object
+            With the rows learnt.
+        """
+        self._refuse()
+        first = not hasattr(self, "_streams")
+        known = self._named_classes(classes, first)
+        design, y, weight = self._validated(X, y, sample_weight, reset=first)
+        if not np.isin(y, known).all():
+            raise ValueError("LinearSVC.partial_fit(y): y holds labels that the first call did not name.")
+        self._check_range(design)
+        objective = self._objective(known)
+        problems = objective.problems(design, y, weight)
+        self._check_costs(problems[0])
+        solver = self.solver if isinstance(self.solver, SGD) else SGD(seed=self._seed())
+        streams = [Stream.at_zero(design.d) for _ in problems] if first else [replace(each) for each in self._streams]
+        seen = design.n + (0 if first else self._seen)
+        for problem, stream in zip(problems, streams, strict=True):
+            stream.w, stream.sum_w = stream.w.copy(), stream.sum_w.copy()
+            solver.advance(problem, stream, rows=seen)
+        self._streams, self._seen = streams, seen
+        found = [stream.average() if solver.averaged else (stream.w, stream.b) for stream in streams]
+        parts = tuple(unbounded(problem, w, b) for problem, (w, b) in zip(problems, found, strict=True))
+        solutions = tuple(
+            Solution(w.astype(design.dtype), b, np.zeros(design.n), part, Status.ONLINE, Work(epochs=1))
+            for (w, b), part in zip(found, parts, strict=True)
+        )
+        self._publish(objective, solutions, design.n)
+        self.status_ = Status.ONLINE
+        return self
+
+    def _named_classes(self, classes: Any, first: bool) -> NDArray[Any]:
+        if first and classes is None:
+            raise ValueError("LinearSVC.partial_fit(classes=None): the first call must name all classes.")
+        known = np.asarray(unique_labels(classes)) if first else self.classes_
+        if not first and classes is not None and not np.array_equal(unique_labels(classes), known):
+            raise ValueError(f"LinearSVC.partial_fit(classes): the first call named {known.tolist()}.")
+        if len(known) < 2:
+            raise ValueError(f"LinearSVC.partial_fit(classes): two classes or more are needed, not {known.tolist()}.")
+        return known
 
     def _refuse(self) -> None:
         """Say no to what scikit-learn's class offers and this one does not, naming what to use instead."""

@@ -1,31 +1,106 @@
-"""Which solver for which problem: a function of the problem alone."""
+"""Which solver for which problem: a function of the problem alone, from constants that were measured once.
+
+`plan` says what "auto" picks and why, with an estimate of seconds and bytes for every solver that takes the problem and the sentence
+of every solver that does not. The estimates are meant to be right within a factor of three or so.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import final
 
+import numpy as np
+
+from maxmargin.losses import SquaredHinge
+from maxmargin.penalties import Ridge
 from maxmargin.problem import Problem
 from maxmargin.solution import Solution
 from maxmargin.solvers.base import Solver, Watch
 from maxmargin.solvers.dual_ascent import DualAscent
+from maxmargin.solvers.gradient import Gradient
+from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.maximum_margin import MaximumMargin
 from maxmargin.solvers.newton import Newton
+from maxmargin.solvers.quadratic import Quadratic
+from maxmargin.solvers.sgd import SGD
 
 SOLVERS: dict[str, Callable[[float, int, int], Solver]] = {
     "dual_ascent": lambda tol, max_iter, seed: DualAscent(tol, max_iter, seed),
+    "interior_point": lambda tol, max_iter, seed: InteriorPoint(tol, max_iter),
+    "maximum_margin": lambda tol, max_iter, seed: MaximumMargin(tol, max_iter, seed),
     "newton": lambda tol, max_iter, seed: Newton(tol, max_iter),
+    "quadratic_program": lambda tol, max_iter, seed: Quadratic(tol),
+    "gradient": lambda tol, max_iter, seed: Gradient(tol, max_iter),
+    "sgd": lambda tol, max_iter, seed: SGD(tol, max_iter, seed),
 }
+AUTOMATIC = ("dual_ascent", "newton", "maximum_margin")  # each is the fastest of all on some problems
+
+PER_VISIT = 1.5e-9  # seconds to read a stored value twice and write to w
+PER_READ = 0.8e-9  # seconds to read a stored value once in a product
+PER_FLOP = 1 / 20e9  # seconds of a dense product or factor on one thread
+PER_ENTRY = 2e-9  # seconds of one vectorised operation on an entry of length n
+PER_CALL = 2e-5  # seconds of Python per native call
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """What a solver would cost on a problem: seconds on one thread, and bytes beyond the data."""
+
+    seconds: float
+    bytes: float
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Plan:
+    """What "auto" does with a problem: the solver, its cost, and for the others theirs or the sentence of their refusal."""
+
+    solver: str
+    estimates: dict[str, Estimate]
+    refusals: dict[str, str]
+
+    @property
+    def seconds(self) -> float:
+        """Estimated seconds of the chosen solver on one thread."""
+        return self.estimates[self.solver].seconds
+
+    @property
+    def bytes(self) -> float:
+        """Estimated memory of the chosen solver beyond the data."""
+        return self.estimates[self.solver].bytes
+
+    def __repr__(self) -> str:
+        lines = [
+            f"solver='auto' is {self.solver!r}: about {self.seconds:.2g} s and {self.bytes / 2**20:.2g} MiB beyond the data."
+        ]
+        for name, estimate in sorted(self.estimates.items(), key=lambda each: each[1].seconds):
+            note = "" if name in AUTOMATIC else "  (only by name)"
+            lines.append(f"  {name:18s} {estimate.seconds:9.2g} s  {estimate.bytes / 2**20:9.2g} MiB{note}")
+        return "\n".join([*lines, *(f"  {name:18s} no: {reason}" for name, reason in self.refusals.items())])
+
+
+def plan(problem: Problem, tol: float = 1e-4) -> Plan:
+    """What "auto" picks for this problem and tolerance, and what every solver would cost."""
+    estimates: dict[str, Estimate] = {}
+    refusals: dict[str, str] = {}
+    for name, make in SOLVERS.items():
+        reason = make(tol, 1000, 0).refuse(problem)
+        if reason is None:
+            estimates[name] = ESTIMATES[name](problem, tol)
+        else:
+            refusals[name] = reason
+    offered = [name for name in AUTOMATIC if name in estimates]
+    if not offered:
+        raise ValueError("No solver accepts this problem. " + " ".join(refusals.values()))
+    return Plan(min(offered, key=lambda name: estimates[name].seconds), estimates, refusals)
 
 
 def make_solver(name: str, problem: Problem, tol: float = 1e-4, max_iter: int = 1000, seed: int = 0) -> Solver:
-    """The named solver with its limits, "auto" being the first that does not refuse the problem."""
-    if name != "auto":
-        return SOLVERS[name](tol, max_iter, seed)
-    solvers = [make(tol, max_iter, seed) for make in SOLVERS.values()]
-    reasons = [solver.refuse(problem) for solver in solvers]
-    for solver, reason in zip(solvers, reasons, strict=True):
-        if reason is None:
-            return solver
-    raise ValueError("No solver accepts this problem. " + " ".join(str(reason) for reason in reasons))
+    """The named solver with its limits; "auto" is the one that `plan` names."""
+    return SOLVERS[plan(problem, tol).solver if name == "auto" else name](tol, max_iter, seed)
 
 
 def fit_problem(problem: Problem, solver: Solver | str = "auto", watch: Watch | None = None) -> Solution:
@@ -36,3 +111,84 @@ def fit_problem(problem: Problem, solver: Solver | str = "auto", watch: Watch | 
         solver = make_solver(solver, problem)
     solver.require(problem)
     return solver.solve(problem, watch=watch)
+
+
+def _digits(tol: float) -> float:
+    return max(-math.log10(tol), 1.0)
+
+
+def _stiffness(problem: Problem) -> float:
+    """c |x|² / s of a typical row: how many times over the box is wider than one coordinate step."""
+    assert isinstance(problem.penalty, Ridge)
+    used = problem.cost > 0.0
+    sizes = (problem.cost * problem.design.norms_sq)[used]
+    return float(np.median(sizes)) / problem.penalty.strength if sizes.size else 0.0
+
+
+def _vectors(problem: Problem, count: int) -> float:
+    return 8.0 * count * problem.design.n
+
+
+def _dual_ascent(problem: Problem, tol: float) -> Estimate:
+    """Epochs grow with the stiffness; where rows outnumber columns they compete for the same weights, and grow by the ratio too."""
+    n, d, stored = problem.design.n, problem.design.d, problem.design.stored
+    effective = max(1.0, min(d, stored / max(n, 1) * 8.0))
+    crowding = max(1.0, n / effective / 10.0) if d < n else 1.0
+    epochs = 4.0 + 2.0 * _digits(tol) * np.sqrt(1.0 + _stiffness(problem)) * np.sqrt(crowding)
+    coordinate = epochs * stored * PER_VISIT
+    handed_over = 30.0 * stored * PER_VISIT + _newton(problem, tol).seconds
+    return Estimate(float(min(coordinate, handed_over)) + 10 * PER_CALL, _vectors(problem, 12) + 24.0 * d)
+
+
+def _steps(problem: Problem, steps: float, products: int, inside: float = 1.0) -> Estimate:
+    """Steps of one weighted Gram matrix over a share of the rows, one factor and some products each."""
+    n, d, stored = problem.design.n, problem.design.d, problem.design.stored
+    gram = inside * stored * (min(d, stored / max(n, 1)) * PER_FLOP + 2.0 * PER_READ)
+    factor = d**3 / 3.0 * PER_FLOP
+    seconds = steps * (gram + factor + products * stored * PER_READ + 40 * n * PER_ENTRY + 20 * PER_CALL)
+    return Estimate(float(seconds), _vectors(problem, 30) + 16.0 * d * d)
+
+
+def _interior_point(problem: Problem, tol: float) -> Estimate:
+    return _steps(problem, (8.0 if isinstance(problem.loss, SquaredHinge) else 12.0) + 2.0 * _digits(tol), 8)
+
+
+def _newton(problem: Problem, tol: float) -> Estimate:
+    n, d = problem.design.n, problem.design.d
+    squared = isinstance(problem.loss, SquaredHinge)
+    if d <= n:
+        return _steps(problem, 5.0 if squared else 25.0, 4, 0.5 if squared else 0.1)
+    inside = 0.2 * n
+    seconds = (10.0 if squared else 30.0) * (inside**3 / 3.0 * PER_FLOP + 4 * problem.design.stored * PER_READ)
+    seconds += inside * inside * problem.design.stored / n * PER_VISIT  # the inner products of those rows
+    return Estimate(float(seconds), 16.0 * inside**2 + _vectors(problem, 20))
+
+
+def _quadratic(problem: Problem, tol: float) -> Estimate:
+    n, d = problem.design.n, problem.design.d
+    return Estimate(float(20.0 * 4.0 * n * (n + d) ** 2 * PER_FLOP), 8.0 * 6.0 * (n + d) ** 2)
+
+
+def _gradient(problem: Problem, tol: float) -> Estimate:
+    seconds = 1.0 / tol * (2.0 * problem.design.stored * PER_READ + 10 * problem.design.n * PER_ENTRY + 5 * PER_CALL)
+    return Estimate(float(seconds), _vectors(problem, 10) + 24.0 * problem.design.d)
+
+
+def _sgd(problem: Problem, tol: float) -> Estimate:
+    return Estimate(float(0.1 / tol * problem.design.stored * PER_VISIT), _vectors(problem, 6) + 32.0 * problem.design.d)
+
+
+def _maximum_margin(problem: Problem, tol: float) -> Estimate:
+    soft = _interior_point(problem, tol) if problem.design.d <= problem.design.n / 10 else _dual_ascent(problem, tol)
+    return Estimate(4.0 * soft.seconds, soft.bytes)
+
+
+ESTIMATES: dict[str, Callable[[Problem, float], Estimate]] = {
+    "dual_ascent": _dual_ascent,
+    "interior_point": _interior_point,
+    "maximum_margin": _maximum_margin,
+    "newton": _newton,
+    "quadratic_program": _quadratic,
+    "gradient": _gradient,
+    "sgd": _sgd,
+}
