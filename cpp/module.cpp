@@ -18,6 +18,7 @@
 #endif
 
 #include "maxmargin/core.hpp"
+#include "maxmargin/dual_ascent.hpp"
 #include "maxmargin/structure.hpp"
 
 namespace nb = nanobind;
@@ -170,6 +171,9 @@ struct DualAscent {
   const Rows* rows;
   DualState state;
   std::vector<nb::object> owners;
+  std::vector<std::int64_t> due;
+  std::vector<std::uint8_t> pause;
+  std::vector<double> residual;
 
   DualAscent(nb::object keep, In<double> y, In<double> cost, In<double> norm_sq, Out<double> a, Out<double> w,
              Out<std::int64_t> order, bool squared, double strength, double intercept, double sum_a, double rho,
@@ -188,6 +192,12 @@ struct DualAscent {
     state.a = a.data();
     state.w = w.data();
     state.order = order.data();
+    due.assign(std::size_t(n), 0);
+    pause.assign(std::size_t(n), 0);
+    residual.assign(std::size_t(n), 0.0);
+    state.residual = residual.data();
+    state.due = due.data();
+    state.pause = pause.data();
     state.loss = squared ? maxmargin::MarginLoss::squared_hinge : maxmargin::MarginLoss::hinge;
     state.strength = strength;
     state.intercept = intercept;
@@ -196,15 +206,8 @@ struct DualAscent {
     state.intercept_strength = intercept_strength;
     state.shrink = shrink;
     state.random = maxmargin::Random(seed);
-    widen();
+    maxmargin::base::widen(state);
     owners = {keep, nb::cast(y), nb::cast(cost), nb::cast(norm_sq), nb::cast(a), nb::cast(w), nb::cast(order)};
-  }
-
-  void widen() {
-    state.active = state.n;
-    state.position = 0;
-    state.old_highest = __builtin_huge_val();
-    state.old_lowest = -__builtin_huge_val();
   }
 
   void run(std::int64_t epochs, std::int64_t work) {
@@ -350,7 +353,7 @@ NB_MODULE(_core, m) {
            "rows"_a, "y"_a, "cost"_a, "norm_sq"_a, "a"_a, "w"_a, "order"_a, "squared"_a, "strength"_a, "intercept"_a,
            "sum_a"_a, "rho"_a, "intercept_strength"_a, "shrink"_a, "seed"_a)
       .def("run", &DualAscent::run, "epochs"_a, "work"_a)
-      .def("widen", &DualAscent::widen)
+      .def("widen", [](DualAscent& s) { maxmargin::base::widen(s.state); })
       .def_prop_ro("epochs", [](const DualAscent& s) { return s.state.epochs; })
       .def_prop_ro("visits", [](const DualAscent& s) { return s.state.visits; })
       .def_prop_ro("gap", [](const DualAscent& s) { return s.state.gap; })

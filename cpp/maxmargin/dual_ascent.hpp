@@ -21,6 +21,7 @@
 namespace maxmargin::MAXMARGIN_ISA {
 
 constexpr double infinity = __builtin_huge_val();
+constexpr std::uint8_t longest_pause = 16;  // epochs
 
 struct HingeBox {
   static double upper(double c) { return c; }
@@ -47,10 +48,13 @@ inline void shuffle(DualState& s) {
   }
 }
 
+// Every row is looked at again.
 inline void widen(DualState& s) {
   s.active = s.n;
+  s.position = 0;
   s.old_highest = infinity;
   s.old_lowest = -infinity;
+  for (std::int64_t k = 0; k < s.n; ++k) s.due[s.order[k]] = s.pause[s.order[k]] = 0;
 }
 
 // The end of an epoch: report, tighten the shrinking test, move the centre.
@@ -62,6 +66,21 @@ inline void close_epoch(DualState& s) {
   s.old_lowest = s.lowest < 0 ? s.lowest : -infinity;
   s.intercept = (s.intercept + s.rho * s.sum_a) / (1 + s.rho * s.intercept_strength);
   s.position = 0;
+}
+
+// Leaves rows alone that have little to give. A row at a bound that is pushed outwards rests for 1, 2, 4, ... epochs, and up
+// to as many again so that they do not all come back together, as long as each look finds it so; a row whose violation is
+// small beside the largest of the last epoch rests for one or two.
+inline void rest(DualState& s, std::int64_t i, double slope, double projected) {
+  if (projected == 0 && slope != 0) {
+    s.pause[i] = s.pause[i] == 0 ? 1 : s.pause[i] < longest_pause ? 2 * s.pause[i] : longest_pause;
+    s.due[i] = s.epochs + 1 + s.pause[i] + below(s.random, 1 + s.pause[i]);
+    return;
+  }
+  s.pause[i] = 0;
+  const double largest = s.old_highest > -s.old_lowest ? s.old_highest : -s.old_lowest;
+  const double size = projected < 0 ? -projected : projected;
+  s.due[i] = s.epochs + (largest == infinity || size >= 0.1 * largest ? 1 : size >= 0.02 * largest ? 2 : 3);
 }
 
 // Visits rows until `work` stored values were touched or `epochs` epochs were finished.
@@ -77,17 +96,22 @@ void ascend(const Rows& rows, DualState& s, std::int64_t epochs, std::int64_t wo
       shuffle(s);
       s.highest = -infinity;
       s.lowest = infinity;
-      s.running_gap = 0;
     }
     while (s.position < s.active && s.visits < last_visit) {
       if (s.position + 2 < s.active) rows.prefetch(s.order[s.position + 2]);
       const std::int64_t i = s.order[s.position];
+      if (s.due[i] > s.epochs) {
+        s.position += 1;
+        continue;
+      }
       const double y = s.y[i], c = s.cost[i], alpha = y * s.a[i];
       const double upper = Box::upper(c), curvature = Box::curvature(c);
       const double g = y * (rows.dot(i, s.w) + s.intercept) - 1;
       const double slope = g + curvature * alpha;
       s.visits += rows.size(i) + 1;
-      s.running_gap += Box::residual(c, alpha, g);
+      const double residual = Box::residual(c, alpha, g);
+      s.running_gap += residual - s.residual[i];
+      s.residual[i] = residual;
 
       const bool leaves = (alpha <= 0 && slope > s.old_highest) || (alpha >= upper && slope < s.old_lowest);
       if (leaves && s.shrink) {
@@ -99,6 +123,7 @@ void ascend(const Rows& rows, DualState& s, std::int64_t epochs, std::int64_t wo
       double projected = slope;
       if (alpha <= 0 && slope > 0) projected = 0;
       if (alpha >= upper && slope < 0) projected = 0;
+      if (s.shrink) rest(s, i, slope, projected);
       if (projected > s.highest) s.highest = projected;
       if (projected < s.lowest) s.lowest = projected;
 

@@ -17,6 +17,9 @@ struct DualState {
   double* a = nullptr;              // signed dual point
   double* w = nullptr;              // X'a / strength
   std::int64_t* order = nullptr;    // a permutation; the first `active` entries are visited
+  double* residual = nullptr;       // the Fenchel-Young residual of each row when it was last visited
+  std::int64_t* due = nullptr;      // the epoch from which on a row is visited again
+  std::uint8_t* pause = nullptr;    // for how many epochs it was last left alone
 
   std::int64_t n = 0;
   MarginLoss loss = MarginLoss::hinge;

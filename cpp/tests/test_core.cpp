@@ -88,8 +88,9 @@ void test_products(std::int64_t n, std::int64_t d, int threads) {
 }
 
 struct Solve {
-  std::vector<double> a, w, norms;
-  std::vector<std::int64_t> order;
+  std::vector<double> a, w, norms, residual;
+  std::vector<std::int64_t> order, due;
+  std::vector<std::uint8_t> pause;
   DualState state;
 
   template <class Value, class Index>
@@ -103,6 +104,12 @@ struct Solve {
     state.a = a.data();
     state.w = w.data();
     state.order = order.data();
+    due.assign(std::size_t(data.n), 0);
+    pause.assign(std::size_t(data.n), 0);
+    residual.assign(std::size_t(data.n), 0.0);
+    state.residual = residual.data();
+    state.due = due.data();
+    state.pause = pause.data();
     state.n = data.n;
     state.loss = loss;
     state.rho = rho;

@@ -45,7 +45,7 @@ def test_a_callback_can_stop_the_fit():
     recorder = Recorder(stop=True)
     solver = DualAscent(tol=1e-300, max_epochs=10**6, finish=False)
     with pytest.warns(ConvergenceWarning, match="interrupted"):
-        machine = LinearSVC(solver=solver, loss="hinge").set_callbacks(recorder).fit(*data())
+        machine = LinearSVC(solver=solver, C=100.0).set_callbacks(recorder).fit(*data())
     assert machine.status_ is Status.INTERRUPTED
 
 

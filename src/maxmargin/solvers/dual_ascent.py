@@ -3,8 +3,10 @@
     max_a  Σ y_i a_i [- a_i² / (4 c_i)] - |X'a|² / (2s),   y_i a_i in [0, c_i]  [or [0, ∞) for the squared hinge]
 
 Each visit maximises over one a_i exactly and keeps w = X'a / s up to date, at the price of one row. Rows that sit at a bound
-and are pushed outwards leave the active set until the rest is solved. The rate is linear (Luo and Tseng 1992); it is fast
-on sparse data with many columns, and slow where cost times |x_i|² is large and rows are many and dense.
+and are pushed outwards leave the active set until the rest is solved; short of that, rows rest for some passes while they sit
+at a bound, or while their violation is small beside the largest. An epoch is as many visits as there are rows, however many
+passes that takes. The rate is linear (Luo and Tseng 1992); it is fast on sparse data with many columns, and slow where cost
+times |x_i|² is large and rows are many and dense.
 
 An intercept under s_b b²/2 (free: s_b = 0) asks for Σ a_i = s_b b. The method of multipliers adds (b - b_k)² / (2ρ), which makes b
 one more weight, and moves the centre b_k to b after each epoch. It starts from the best constant score.
@@ -35,7 +37,8 @@ BURST = 20_000_000  # stored values per native call: some 50 ms, so that Ctrl-C 
 SMALL = 2000  # rows; with fewer, several epochs go into one call
 FLOPS_PER_VISIT = 28  # dense flops in the time of one visit of a stored value (1.4 ns at 20 Gflop/s)
 PATIENCE = 30  # epochs' worth of visits before a certificate is made anyway: it costs about three
-FIRST_EPOCHS = 12  # before the rate of convergence can be told
+MOST_PASSES = 20  # per epoch of the limit: passes in which most rows rest
+FIRST_EPOCHS = 12  # passes before the rate of convergence can be told
 
 
 @final
@@ -76,6 +79,8 @@ class _Ascent:
         self.order = np.flatnonzero(problem.cost > 0)
         self.has_intercept = problem.intercept is not Intercept.NONE
         self.native = self._native_state(start)
+        self.epoch = max(problem.design.stored + n, 1)  # visits: stored values and one more per row
+        self.budget = options.max_epochs * self.epoch
         self.best: tuple[Any, ...] | None = None
         self.certificates = 0
         self.stalled = 0
@@ -121,12 +126,13 @@ class _Ascent:
     def run(self) -> Solution:
         native, options = self.native, self.options
         per_call = min(10, max(1, SMALL // max(1, self.problem.design.n)))
+        last_pass = MOST_PASSES * options.max_epochs
         wanted = np.inf  # the estimated gap at which a certificate is worth its price,
         patience = PATIENCE * self.problem.design.stored  # and the visits after which it is wanted anyway
         while True:
             before = native.epochs
             if not self.watch.interrupted:
-                native.run(min(per_call, options.max_epochs - before), BURST)
+                native.run(min(per_call, last_pass - before), max(1, min(BURST, self.budget - native.visits)))
             status = self._out_of_budget()
             if native.epochs == before and status is None:
                 continue  # in the middle of an epoch
@@ -167,7 +173,7 @@ class _Ascent:
         epochs, price = self.native.epochs, self._newton_visits()
         if epochs < FIRST_EPOCHS or len(self.history) < 3 or price == np.inf:
             return False
-        if epochs >= self.options.max_epochs // 2:
+        if visits >= self.budget // 2:
             return True
         target = self.options.tol * self._scale()
         if gap <= target:  # certified, it fell short all the same: more than once means that the estimate misleads
@@ -189,7 +195,8 @@ class _Ascent:
             return np.inf
         build = 0.0 if inside <= d else inside * d**2 / FLOPS_PER_VISIT
         step = unknowns**3 / (3 * FLOPS_PER_VISIT) + build + 4 * stored
-        return step * (8 if squared else 20)
+        inner = 0.0 if inside > d else 0.12 * inside**2 * stored / problem.design.n  # X_J X_J', once; kept between steps
+        return step * (8 if squared else 20) + inner
 
     def _finish(self) -> Solution | None:
         """Newton from the present point; None where it did not arrive, and coordinate steps go on."""
@@ -198,7 +205,7 @@ class _Ascent:
         start = self._solution(Status.MAX_ITER)
         if start.certificate.relative_gap <= self.options.tol:
             return self._solution(Status.SOLVED)
-        limit = min(100, self.options.max_epochs - self.native.epochs)
+        limit = min(100, self.options.max_epochs - self._epochs())
         found = Newton(tol=self.options.tol, max_steps=limit).solve(self.problem, start, self.watch)
         self.steps, self.certificates = found.work.steps, self.certificates + found.work.certificates
         self.best = (found.coef, found.intercept, found.dual, found.certificate)
@@ -207,10 +214,15 @@ class _Ascent:
         return self._solution(found.status)
 
     def _out_of_budget(self) -> Status | None:
-        epochs = self.native.epochs
+        native = self.native
         relative = self._estimate() / max(self._scale(), float(np.finfo(float).tiny))
-        heard = self.watch.heard(epochs, relative)
-        return heard or (Status.MAX_ITER if epochs >= self.options.max_epochs else None)
+        heard = self.watch.heard(self._epochs(), relative)
+        spent = native.visits >= self.budget or native.epochs >= MOST_PASSES * self.options.max_epochs
+        return heard or (Status.MAX_ITER if spent else None)
+
+    def _epochs(self) -> int:
+        """Epochs' worth of visits, the begun one counted."""
+        return min(self.options.max_epochs, -(-int(self.native.visits) // self.epoch))
 
     def _imbalance(self) -> float:
         """What the multipliers say of Σ a = s_b b: the gap of the intercept's part."""
@@ -255,11 +267,11 @@ class _Ascent:
             self.stalled += 1
         if self.best is None or certificate.gap < self.best[3].gap:
             self.best = point
-        self.watch.heard(self.native.epochs, certificate.relative_gap, certified=True)
+        self.watch.heard(self._epochs(), certificate.relative_gap, certified=True)
         return float(certificate.relative_gap)
 
     def _solution(self, status: Status) -> Solution:
         assert self.best is not None
         coef, intercept, dual, certificate = self.best
-        work = Work(self.native.epochs, self.steps, self.native.visits, self.certificates, self.watch.seconds)
+        work = Work(self._epochs(), self.steps, self.native.visits, self.certificates, self.watch.seconds)
         return Solution(coef, intercept, dual, certificate, status, work)
