@@ -12,11 +12,13 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import Certificate, combined
 from maxmargin.estimators.callbacks import CallbackSupportMixin, FitTask, listeners, with_callbacks
 from maxmargin.estimators.linear import LinearClassifier, all_or_nothing
 from maxmargin.estimators.objective import LinearClaim, Objective
+from maxmargin.kkt import KKT, kkt_residuals
 from maxmargin.problem import Problem
 from maxmargin.reductions import solve_all
 from maxmargin.solution import Solution, Status
@@ -109,6 +111,29 @@ class CertifiedClassifier(CallbackSupportMixin, LinearClassifier):  # type: igno
         probe = clone(self)
         design, y, weight = probe._validated(X, y, sample_weight)
         return plan(probe._objective(np.unique(y)).problems(design, y, weight)[0], self.tol)
+
+    def kkt_residuals(self, X: Any, y: Any, sample_weight: Any = None) -> tuple[KKT, ...]:
+        """How far the published numbers are from each optimality condition, per class against the rest, on the data of the fit.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            The rows of the fit, in their order.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Their weights.
+
+        Returns
+        -------
+        residuals : tuple of KKT
+            One for two classes, else one per class.
+        """
+        check_is_fitted(self)
+        claim = self.certificate_.claim
+        if not isinstance(claim, LinearClaim):
+            raise ValueError(f"{type(self).__name__}.kkt_residuals: partial_fit keeps no multipliers. Use fit.")
+        return tuple(kkt_residuals(*point) for point in claim.points(X, y, sample_weight))
 
     def _examined(self, problems: list[Problem], solutions: tuple[Solution, ...], watch: Watch) -> tuple[Solution, ...]:
         """The solutions to publish; raise where there is none."""

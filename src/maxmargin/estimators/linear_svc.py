@@ -217,6 +217,7 @@ class LinearSVC(CertifiedClassifier):
             for (w, b), part in zip(found, parts, strict=True)
         )
         self._publish(objective, solutions, design.n)
+        self.certificate_ = replace(self.certificate_, claim=None)
         self.status_ = Status.ONLINE
         return self
 

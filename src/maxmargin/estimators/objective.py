@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -68,6 +68,11 @@ class LinearClaim(Claim):
     rows: int
 
     def certify(self, X: Any, y: Any, sample_weight: Any, precision: str) -> Certificate:
+        points = self.points(X, y, sample_weight)
+        return combined(tuple(certify(problem, w, b, a, precision) for problem, w, b, a in points))
+
+    def points(self, X: Any, y: Any, sample_weight: Any) -> Iterator[tuple[Problem, Floats, float, Floats]]:
+        """Each problem on this data with its (w, b) and dual point."""
         X = sp.csr_array(X) if sp.issparse(X) else np.asarray(X)
         y = column_or_1d(y)
         if X.shape != (self.rows, self.coef.shape[1]) or y.shape != (self.rows,):
@@ -80,9 +85,7 @@ class LinearClaim(Claim):
         if X.dtype not in (np.float32, np.float64):
             X = X.astype(np.float64)
         weight = None if sample_weight is None else np.broadcast_to(np.asarray(sample_weight, dtype=np.float64), self.rows)
-        parts = []
         for k, problem in enumerate(self.objective.problems(as_design(X), y, weight)):
             a = np.zeros(self.rows)
             a[self.support] = self.dual_coef[k]
-            parts.append(certify(problem, self.coef[k].astype(np.float64), float(self.intercept[k]), a, precision))
-        return combined(tuple(parts))
+            yield problem, self.coef[k].astype(np.float64), float(self.intercept[k]), a
