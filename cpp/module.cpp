@@ -176,7 +176,7 @@ struct DualAscent {
   std::vector<double> residual;
 
   DualAscent(nb::object keep, In<double> y, In<double> cost, In<double> norm_sq, Out<double> a, Out<double> w,
-             Out<std::int64_t> order, bool squared, double strength, double intercept, double sum_a, double rho,
+             Out<std::int64_t> order, bool squared, double strength, double intercept, double sum_a, double dual, double rho,
              double intercept_strength, bool shrink, std::uint64_t seed)
       : rows(nb::cast<const Rows*>(keep)) {
     const std::int64_t n = rows->view.n;
@@ -202,6 +202,7 @@ struct DualAscent {
     state.strength = strength;
     state.intercept = intercept;
     state.sum_a = sum_a;
+    state.dual = dual;
     state.rho = rho;
     state.intercept_strength = intercept_strength;
     state.shrink = shrink;
@@ -349,9 +350,9 @@ NB_MODULE(_core, m) {
 
   nb::class_<DualAscent>(m, "DualAscent")
       .def(nb::init<nb::object, In<double>, In<double>, In<double>, Out<double>, Out<double>, Out<std::int64_t>, bool,
-                    double, double, double, double, double, bool, std::uint64_t>(),
+                    double, double, double, double, double, double, bool, std::uint64_t>(),
            "rows"_a, "y"_a, "cost"_a, "norm_sq"_a, "a"_a, "w"_a, "order"_a, "squared"_a, "strength"_a, "intercept"_a,
-           "sum_a"_a, "rho"_a, "intercept_strength"_a, "shrink"_a, "seed"_a)
+           "sum_a"_a, "dual"_a, "rho"_a, "intercept_strength"_a, "shrink"_a, "seed"_a)
       .def("run", &DualAscent::run, "epochs"_a, "work"_a)
       .def("widen", [](DualAscent& s) { maxmargin::base::widen(s.state); })
       .def_prop_ro("epochs", [](const DualAscent& s) { return s.state.epochs; })
@@ -364,5 +365,6 @@ NB_MODULE(_core, m) {
           [](DualAscent& s, double b) { s.state.intercept = b; })
       .def_prop_rw(
           "rho", [](const DualAscent& s) { return s.state.rho; }, [](DualAscent& s, double r) { s.state.rho = r; })
-      .def_prop_ro("sum_a", [](const DualAscent& s) { return s.state.sum_a; });
+      .def_prop_ro("sum_a", [](const DualAscent& s) { return s.state.sum_a; })
+      .def_prop_ro("dual", [](const DualAscent& s) { return s.state.dual; });
 }

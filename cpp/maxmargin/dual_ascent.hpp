@@ -106,7 +106,8 @@ void ascend(const Rows& rows, DualState& s, std::int64_t epochs, std::int64_t wo
       }
       const double y = s.y[i], c = s.cost[i], alpha = y * s.a[i];
       const double upper = Box::upper(c), curvature = Box::curvature(c);
-      const double g = y * (rows.dot(i, s.w) + s.intercept) - 1;
+      const double score = rows.dot(i, s.w);
+      const double g = y * (score + s.intercept) - 1;
       const double slope = g + curvature * alpha;
       s.visits += rows.size(i) + 1;
       const double residual = Box::residual(c, alpha, g);
@@ -134,6 +135,8 @@ void ascend(const Rows& rows, DualState& s, std::int64_t epochs, std::int64_t wo
         const double step = y * (moved - alpha);
         if (step != 0) {
           s.a[i] = y * moved;
+          s.dual += (moved - alpha) * (1 - 0.5 * curvature * (moved + alpha)) -
+                    step * (score + 0.5 * step * s.norm_sq[i] * per_strength);
           rows.add(i, step * per_strength, s.w);
           s.sum_a += step;
           s.intercept += pull * step;

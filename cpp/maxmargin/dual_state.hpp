@@ -29,6 +29,7 @@ struct DualState {
   double rho = 0;                 // weight of the proximal term (b - centre)^2 / (2 rho); 0: no intercept
   bool shrink = true;
   double sum_a = 0;
+  double dual = 0;  // sum_i -c_i phi*(y_i, -a_i / c_i) - s |w|^2 / 2
   Random random{0};
 
   // Position inside the epoch.

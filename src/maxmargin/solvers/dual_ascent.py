@@ -106,6 +106,7 @@ class _Ascent:
             strength=self.strength,
             intercept=intercept,
             sum_a=float(self.a.sum()),
+            dual=-float(np.sum(problem.conjugate_terms(self.a))) - 0.5 * self.strength * float(self.w @ self.w),
             rho=self._rho() if self.has_intercept else 0.0,
             intercept_strength=problem.intercept_strength if self.has_intercept else 0.0,
             shrink=self.options.shrink,
@@ -247,14 +248,10 @@ class _Ascent:
         return min(0.7, self.history[-1][1] / self.history[-2][1])
 
     def _scale(self) -> float:
-        """A lower estimate of the optimum from what the solver keeps; only `certify` is trusted."""
-        problem, a = self.problem, self.a
-        dual = float(problem.target @ a) - 0.5 * self.strength * float(self.w @ self.w)
-        if isinstance(problem.loss, SquaredHinge):
-            used = self.order
-            dual -= 0.25 * float(np.sum(a[used] ** 2 / problem.cost[used]))
-        penalized = problem.intercept is Intercept.PENALIZED
-        return max(dual - (problem.beta_conjugate(float(a.sum())) if penalized else 0.0), 0.0)
+        """A lower estimate of the optimum from what the loop keeps; only `certify` is trusted."""
+        problem = self.problem
+        imbalance = problem.beta_conjugate(self.native.sum_a) if problem.intercept is Intercept.PENALIZED else 0.0
+        return max(float(self.native.dual) - imbalance, 0.0)
 
     def _certify(self) -> float:
         """Evaluate the present point, keep it if it is the best so far, and return the relative gap."""
