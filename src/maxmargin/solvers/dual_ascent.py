@@ -3,8 +3,8 @@
     max_a  Σ y_i a_i [- a_i² / (4 c_i)] - |X'a|² / (2s),   y_i a_i in [0, c_i]  [or [0, ∞) for the squared hinge]
 
 Each visit maximises over one a_i exactly and keeps w = X'a / s up to date, at the price of one row. Rows that sit at a bound
-and are pushed outwards leave the active set until the rest is solved. The rate is linear (Luo and Tseng 1992); it is fast
-on sparse data with many columns, and slow where cost times |x_i|² is large and rows are many and dense.
+and are pushed outwards leave the active set until the rest is solved. The rate is linear (Luo and Tseng 1992, for a centre b_k that
+stays); it is fast on sparse data with many columns, and slow where cost times |x_i|² is large and rows are many and dense.
 
 An intercept under s_b b²/2 (free: s_b = 0) asks for Σ a_i = s_b b. The method of multipliers adds (b - b_k)² / (2ρ), which makes b
 one more weight, and moves the centre b_k to b after each epoch. It starts from the best constant score.
