@@ -118,5 +118,5 @@ def test_a_solver_page_has_every_section_on_two_screens(page):
 
 def test_every_solver_has_its_page_and_the_index_links_to_all():
     assert {*SOLVERS, "perceptron", "halfspace_lp"} == {page.stem for page in SOLVER_PAGES}
-    index = ROOT / "docs" / "solvers" / "index.md"
-    assert {link for link in LINK.findall(index.read_text(encoding="utf-8")) if "/" not in link} == {page.name for page in SOLVER_PAGES}
+    index = (ROOT / "docs" / "solvers" / "index.md").read_text(encoding="utf-8")
+    assert {link for link in LINK.findall(index) if "/" not in link} == {page.name for page in SOLVER_PAGES}
