@@ -3,7 +3,7 @@ import math
 import numpy as np
 import pytest
 
-from maxmargin import Hinge, Intercept, Problem, Ridge, SquaredHinge, as_design
+from maxmargin import HardMargin, Hinge, Intercept, Problem, Ridge, SquaredHinge, as_design, certify
 
 
 def make(intercept=Intercept.FREE, loss=None, cost=None, scale=1.0):
@@ -35,6 +35,16 @@ def test_a_row_without_cost_has_no_dual_value():
     problem = make(Intercept.NONE, SquaredHinge(), cost=np.array([0.0, 1.0, 1.0]))
     assert problem.dual(np.array([1e-9, 0.0, 0.0])) == -math.inf
     assert [end.tolist() for end in problem.box()] == [[0.0, -math.inf, -math.inf], [0.0, 0.0, 0.0]]
+
+
+def test_a_row_without_cost_adds_nothing_even_where_its_loss_is_infinite():
+    X, y = np.array([[-1.0], [1.0], [5.0]]), np.array([-1.0, 1.0, -1.0])
+    problem = Problem(as_design(X), y, HardMargin(), Ridge(1.0), np.array([1.0, 1.0, 0.0]))
+    w, a = np.array([1.0]), np.array([-0.5, 0.5, 0.0])
+    assert problem.primal(w, 0.0) == problem.lagrangian(w, 0.0, X[:, 0], a) == problem.dual(a) == 0.5
+    assert problem.primal(np.array([0.5]), 0.0) == problem.zero() == math.inf
+    for precision in ("computed", "rigorous"):
+        assert certify(problem, (1.0 + 2.0**-40) * w, 0.0, a, precision).relative_gap < 1e-11
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,7 @@ TO_THE_WALL = 0.995
 @final
 @dataclass(frozen=True, slots=True, eq=False)
 class Multipliers:
-    """A point x with its multipliers, θ_P and θ_D there, and the steps that it took. `solved`: the KKT residuals are small."""
+    """A point x, its multipliers λ (`inequality`) and ν (`equality`), and the steps to it. `solved`: the KKT residuals are small."""
 
     x: Floats
     inequality: Floats

@@ -170,7 +170,8 @@ class HardMarginSVC(CertifiedClassifier):
 
 
 def margin_of(certificate: Certificate) -> tuple[float, float]:
-    """|w|²/2 in [D, P] means a margin 1/|w| in [1/√(2P), 1/√(2D)]."""
-    high = 1.0 / math.sqrt(2.0 * certificate.dual) if certificate.dual > 0.0 else math.inf
-    low = 1.0 / math.sqrt(2.0 * certificate.primal) if certificate.primal > 0.0 else math.inf
+    """|w|²/2 in [D, P] means a margin 1/|w| in [1/√(2P), 1/√(2D)], here rounded outwards: a root and a quotient are off by 2^-52."""
+    wide = 2.0**-51
+    high = (1.0 + wide) / math.sqrt(2.0 * certificate.dual) if certificate.dual > 0.0 else math.inf
+    low = (1.0 - wide) / math.sqrt(2.0 * certificate.primal) if certificate.primal > 0.0 else math.inf
     return low, max(low, high)

@@ -5,8 +5,8 @@
 Each visit maximises over one a_i exactly and keeps w = X'a / s up to date, at the price of one row. Rows that sit at a bound
 and are pushed outwards leave the active set until the rest is solved; short of that, rows rest for some passes while they sit
 at a bound, or while their violation is small beside the largest. An epoch is as many visits as there are rows, however many
-passes that takes. The rate is linear (Luo and Tseng 1992); it is fast on sparse data with many columns, and slow where cost
-times |x_i|² is large and rows are many and dense.
+passes that takes. The rate is linear (Luo and Tseng 1992, for a centre b_k that stays); it is fast on sparse data with many
+columns, and slow where cost times |x_i|² is large and rows are many and dense.
 
 An intercept under s_b b²/2 (free: s_b = 0) asks for Σ a_i = s_b b. The method of multipliers adds (b - b_k)² / (2ρ), which makes b
 one more weight, and moves the centre b_k to b after each epoch. It starts from the best constant score.

@@ -2,10 +2,10 @@
 
     w <- w - γ_t (s w - X'a_t),   a_t,i = -c_i φ'(y_i, x_i'w + b),   b = argmin P(w, ·).
 
-P, minimised over b, is s-strongly convex in w. With a kinked loss the steps are γ_t = 2 / (s (t + 2)) and the average of the iterates
-with weights t + 1 has P - P* <= 2 G² / (s (t + 1)), G the longest sub-gradient met: the gap falls like 1/t, and every digit costs
-ten times the work of the last. With a smooth loss, φ'' <= h, the steps are 1/L with L = s + h |C^½ X|², and P - P* falls
-like (1 - s/L)^t: only then is the number of steps proportional to ln(1/ε).
+P, minimised over b, is s-strongly convex in w. With a kinked loss the steps are γ_t = 2 / (s (t + 2)), and the average of w_0 .. w_t
+with weights k + 1 has P - P* <= 2 G² / (s (t + 2)), G the longest sub-gradient met; the certificate's own P - D is at most twice
+that (Bach 2015). So the gap falls like 1/t, and every digit costs ten times the work of the last. With a smooth loss, φ'' <= h,
+the steps are 1/L with L = s + h |C^½ X|², and P - P* falls like (1 - s/L)^t: only then is the number of steps proportional to ln(1/ε).
 
 Starting from w = 0, every iterate is w = X'ā / s for a convex combination ā of the a_t: the step moves ā by γ_t s towards a_t. So
 ā lies in the box and keeps Σ ā = 0: it is the dual point of the certificate for kinked losses. For smooth ones a_t itself is better.

@@ -1,4 +1,4 @@
-"""Primal-dual interior point for data with few columns (Mehrotra 1992; Ferris and Munson 2002 for support vector machines).
+"""Primal-dual interior point for data with few columns (Mehrotra 1992; Gondzio 1996; Ferris and Munson 2002 for this problem).
 
 With α = y a >= 0, the optimum of the hinge is where, for some p, q >= 0,
 
@@ -9,9 +9,10 @@ solves the linearised equations; eliminating p, q and α leaves d + 1 unknowns,
 
     [s I + X' D⁻¹ X,  X' D⁻¹ 1;  1' D⁻¹ X,  s_b + 1' D⁻¹ 1] [dw; db] = right,    D = p/α + q/(c - α)  or  p/α + 1/(2c).
 
-A step is one weighted Gram matrix (n d² operations), one Cholesky factor and two solves: a predictor with μ = 0, which tells
-how far μ can fall, and a corrector with the products of the predictor's steps. Ten to forty steps reach a relative gap of 1e-8,
-whatever the condition of the data and the size of c are. Every iterate is a dual point after clipping, so the gap is known.
+A step is one weighted Gram matrix (n d² operations), one Cholesky factor and two to four solves: a predictor with μ = 0, which
+tells how far μ can fall, a corrector with the products of the predictor's steps, and Gondzio's corrections while they lengthen
+the step. Ten to forty steps reach a relative gap of 1e-8, whatever the condition of the data and the size of c are: seen, not
+proved for this step. Every iterate is a dual point after clipping, so the gap is known.
 """
 
 from __future__ import annotations

@@ -8,7 +8,8 @@ The two agree once c is at least every multiplier α_i of the hard program. If s
     α_i <= Σ α = 2 P(w*, b*) <= 2 P(v, b),
 
 so c = 2 P(v, b) = |v|² is enough. The cost rises tenfold until the soft solution separates; scaled to a least margin of 1 it is
-such a v, and one more solve, from there, ends it. Where no cost separates, the solution has P = ∞, and `separability` can say why.
+such a v, and a solve at that cost, precise enough, ends it. Where no cost separates, the solution has P = ∞, and `separability`
+can say why.
 """
 
 from __future__ import annotations

@@ -5,11 +5,12 @@ With α = y a >= 0, centre α°, step σ and box [0, U], let
     α⁺(z) = clip(α° + σ (1 - y z), 0, U),   F(w, b) = s |w|²/2 + β(b) + Σ α⁺ (1 - y z) - (α⁺ - α°)² / (2σ).
 
 F is convex and once differentiable, with slope -y α⁺ in z. For the squared hinge F = P when α° = 0, σ = 2c, U = ∞. For the hinge
-(U = c) the minimiser's α⁺ is the next centre, σ grows, and the centres reach the optimum: on such piecewise-linear dual maps after
-finitely many rounds. Inside a round the rows fall into three sets, 0, U and J strictly between; on J the Hessian is
-s I + X_J' σ X_J, and a Newton step solves the quadratic of the present sets exactly, followed by an exact line search.
+(U = c) the minimiser's α⁺ is the next centre and σ grows: a round brings the centre nearer to the dual optima by a factor of order
+1/σ, so the centres converge superlinearly (Rockafellar 1976; the dual map is piecewise linear). Inside a round the rows fall into
+three sets, 0, U and J strictly between; on J the Hessian is s I + X_J' σ X_J, and a Newton step solves the quadratic of the
+present sets exactly, followed by an exact line search: finitely many steps (Mangasarian 2002; Keerthi and DeCoste 2005).
 The system has |J| or d unknowns. Every iterate's α⁺ is a dual point, so the gap comes for free; and once the three sets are
-right, the solution of the system itself is the optimum, free of the rounding that σ (1 - y z) magnifies.
+right, the solution of the system itself solves the round, free of the rounding that σ (1 - y z) magnifies.
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@
 
 for one row i of N at a time, or the mean over a batch of rows. N c_i makes one row stand for all, so that the expected step is
 along the sub-gradient of P / s = |w|²/2 + Σ (c_i / s) φ; C is the mean of c_i / s. The iterates are averaged with weights t, and
-E[P - P*] = O(1/t) (Lacoste-Julien et al. 2012): good for a first digit or two on much data, wasteful for more.
+E[P - P*] = O(1/t) (Lacoste-Julien et al. 2012): good for a first digit or two on much data, wasteful for more. A free intercept
+takes the same steps without shrinking; P is not strongly convex in it, and the rate is not proved (Shalev-Shwartz et al. 2011).
 
 `step="slide"` is the step of the lecture slide, c_i in place of N c_i. Its expected step belongs to |w|²/2 + (1/N) Σ (c_i / s) φ: it solves
 the problem for C/N. The certificate, which is about the problem given, says how far apart the two are.
