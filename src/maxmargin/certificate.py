@@ -131,7 +131,8 @@ def _primal(problem: Problem, rounding: _Rounding, w: Floats, b: float, z: Float
     low, high = rounding.scores(w, b, z)
     value = loss.value(y, low) if low is high else np.maximum(loss.value(y, low), loss.value(y, high))
     slack = 1.0 + np.abs(value) + np.abs(y) + np.maximum(np.abs(low), np.abs(high))
-    total = rounding.above(problem.cost * rounding.raised(value, slack))
+    raised = rounding.raised(value, slack)  # 0 times ∞ is 0 here: a row without cost counts nothing
+    total = rounding.above(np.multiply(problem.cost, raised, out=np.zeros_like(raised), where=problem.cost > 0))
     return rounding.sum(total, rounding.above(problem.penalty.terms(w)), rounding.above(np.array([problem.beta(b)])))
 
 

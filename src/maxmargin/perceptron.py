@@ -15,7 +15,7 @@ objective, so there is no gap: a MistakeRecord holds both sides of these inequal
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, final
 
@@ -76,6 +76,10 @@ class Halfplane:
     def at_zero(cls, d: int) -> Halfplane:
         """Before the first row."""
         return cls(np.zeros(d), np.zeros(d))
+
+    def copy(self) -> Halfplane:
+        """The same place, to go on from without changing this one."""
+        return replace(self, w=self.w.copy(), late=self.late.copy())
 
     def average(self) -> tuple[Floats, float]:
         """The mean of (w, b) over all visits."""
@@ -170,11 +174,11 @@ def _correct_the_worst(
     for k in range(epochs * used.size + 1):
         margins = (steps * design.scores(state.w, state.b))[used]
         at = int(margins.argmin())
-        state.epochs += k % used.size == 0
         if margins[at] > updates.margin:
             return Ending.SEPARATED
         if k == epochs * used.size:
             return Ending.MAX_ITER
+        state.epochs += k % used.size == 0
         if (status := watch.heard(state.epochs, np.inf)) is not None:
             return Ending[status.name]
         one = np.zeros(design.n)
@@ -201,7 +205,7 @@ def record(
     """The record of a run from zero, against a separating (w*, b*) if one is given."""
     lengths = row_lengths(design, updates.intercept)[used]
     sizes = lengths if updates.normalized else np.ones(used.size)
-    radius = 1.0 if updates.normalized else float(lengths.max()) * (1.0 + (design.longest_row + 4) * 2.0**-52)
+    radius = 1.0 if updates.normalized else float(lengths.max(initial=0.0)) * (1.0 + (design.longest_row + 4) * 2.0**-52)
     length_sq = float(state.w @ state.w) + state.b * state.b
     reached = _least_margin(design, y, used, sizes, state.w, state.b) if state.mistakes else 0.0
     progress = gamma = None

@@ -65,7 +65,7 @@ class Problem:
     def primal(self, w: Floats, b: float) -> float:
         """P(w, b) in float64."""
         z = self.design.scores(w, b)
-        return float(np.sum(self.cost * self.loss.value(self.target, z))) + self.penalty.value(w) + self.beta(b)
+        return float(np.sum(self.loss_terms(z))) + self.penalty.value(w) + self.beta(b)
 
     def dual(self, a: Floats) -> float:
         """D(a) in float64; -∞ where a is not feasible."""
@@ -80,7 +80,12 @@ class Problem:
         Its maximum over a is P(w, b) where z = Xw + b, else ∞; its minimum over w, b and z is D(a).
         """
         prices = float(a @ (z - self.design.scores(w, b)))
-        return float(np.sum(self.cost * self.loss.value(self.target, z))) + self.penalty.value(w) + self.beta(b) + prices
+        return float(np.sum(self.loss_terms(z))) + self.penalty.value(w) + self.beta(b) + prices
+
+    def loss_terms(self, z: Floats) -> Floats:
+        """c_i φ(y_i, z_i), and 0 where c_i = 0: a row without cost may have any score, φ = ∞ included."""
+        value = self.loss.value(self.target, z)
+        return np.multiply(self.cost, value, out=np.zeros_like(value), where=self.cost > 0)
 
     def conjugate_terms(self, a: Floats) -> Floats:
         """c_i φ*(y_i, -a_i / c_i), where c_i = 0 allows a_i = 0 alone."""
@@ -91,7 +96,7 @@ class Problem:
 
     def zero(self) -> float:
         """P(0, 0): the objective of the predictor that is always 0."""
-        return float(np.sum(self.cost * self.loss.value(self.target, np.zeros(self.design.n))))
+        return float(np.sum(self.loss_terms(np.zeros(self.design.n))))
 
     def box(self) -> tuple[Floats, Floats]:
         """The interval in which each a_i may lie."""

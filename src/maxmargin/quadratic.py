@@ -89,6 +89,10 @@ class QuadraticProgram:
 
     def solve(self, tol: float = 1e-10) -> Multipliers:
         """The optimum and its multipliers. `solved` is false where no step helps any more: infeasible, unbounded, or rounding."""
+        with np.errstate(all="ignore"):  # multipliers without bound overflow; the best point before stands
+            return self._solve(tol)
+
+    def _solve(self, tol: float) -> Multipliers:
         n, p = len(self.h), len(self.b)
         x, nu = np.zeros(len(self.q)), np.zeros(p)
         s, lam = np.maximum(self.h, 1.0), np.ones(n)
@@ -128,8 +132,7 @@ class QuadraticProgram:
         matrix[np.diag_indices(size + p)] += np.append(np.full(size, lift), np.full(p, -lift))
         if not np.isfinite(matrix).all():
             return None
-        with np.errstate(all="ignore"):
-            factor, pivots, info = scipy.linalg.lapack.dsytrf(matrix, lower=1, lwork=64 * (size + p))
+        factor, pivots, info = scipy.linalg.lapack.dsytrf(matrix, lower=1, lwork=64 * (size + p))
         if info != 0:
             return None
 

@@ -83,7 +83,7 @@ class CertifiedClassifier(CallbackSupportMixin, LinearClassifier):  # type: igno
                 return self.solver
             return make_solver(self.solver, problem, self.tol, self.max_iter, seed)
 
-        solutions = self._examined(problems, solve_all(problems, make, watch, threads), watch)
+        solutions = self._examined(objective, problems, solve_all(problems, make, watch, threads), watch)
         self._publish(objective, solutions, design.n)
         task.end()
         self._announce(watch)
@@ -110,7 +110,9 @@ class CertifiedClassifier(CallbackSupportMixin, LinearClassifier):  # type: igno
         design, y, weight = probe._validated(X, y, sample_weight)
         return plan(probe._objective(np.unique(y)).problems(design, y, weight)[0], self.tol)
 
-    def _examined(self, problems: list[Problem], solutions: tuple[Solution, ...], watch: Watch) -> tuple[Solution, ...]:
+    def _examined(
+        self, objective: Objective, problems: list[Problem], solutions: tuple[Solution, ...], watch: Watch
+    ) -> tuple[Solution, ...]:
         """The solutions to publish; raise where there is none."""
         return solutions
 
