@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 MOST_STEPS = 100
 TO_THE_WALL = 0.995
+LIFT, REFINEMENTS = 1e-14, 2
 
 
 @final
@@ -42,8 +43,8 @@ class QuadraticProgram:
     """min x'Px/2 + q'x  s.t.  Gx <= h,  Ax = b, with P symmetric positive semidefinite."""
 
     def __init__(self, P: Any, q: Any, G: Any = None, h: Any = None, A: Any = None, b: Any = None) -> None:
-        self.q = np.atleast_1d(np.asarray(q, dtype=np.float64))
-        size = len(self.q)
+        size = np.atleast_1d(q).shape[0]
+        self.q = _vector("q", q, size)
         self.P = _matrix("P", P, size, size)
         self.G = _matrix("G", G, None, size)
         self.A = _matrix("A", A, None, size)
@@ -122,22 +123,33 @@ class QuadraticProgram:
         return best
 
     def _factor(self, weights: Floats) -> Any:
-        """A solver of [P + G'WG, A'; A, 0], lifted by rounding's worth so that redundant rows do no harm."""
+        """A solver of M = [P + G'WG, A'; A, 0].
+
+        M is scaled to a unit diagonal of its first block and unit rows of A in that scale, and lifted by rounding's worth, so that
+        redundant rows do no harm. Refinement against M itself takes the lift out again.
+        """
         size, p = len(self.q), len(self.b)
         matrix = np.zeros((size + p, size + p))
         root = self.G * np.sqrt(weights)[:, None]
         matrix[:size, :size] = self.P + root.T @ root
         matrix[size:, :size], matrix[:size, size:] = self.A, self.A.T
-        lift = 1e-14 * (float(np.abs(np.diag(matrix)).mean()) + 1e-300)
-        matrix[np.diag_indices(size + p)] += np.append(np.full(size, lift), np.full(p, -lift))
+        scale = _inverse(np.sqrt(np.abs(np.diag(matrix)[:size])))
+        scale = np.append(scale, _inverse(np.linalg.norm(self.A * scale, axis=1)))
+        matrix *= scale[:, None] * scale
         if not np.isfinite(matrix).all():
             return None
-        factor, pivots, info = scipy.linalg.lapack.dsytrf(matrix, lower=1, lwork=64 * (size + p))
+        lifted = matrix.copy()
+        lifted[np.diag_indices(size + p)] += np.append(np.full(size, LIFT), np.full(p, -LIFT))
+        factor, pivots, info = scipy.linalg.lapack.dsytrf(lifted, lower=1, overwrite_a=1, lwork=64 * (size + p))
         if info != 0:
             return None
 
         def solve(right: Floats) -> Floats:
-            return np.asarray(scipy.linalg.lapack.dsytrs(factor, pivots, right, lower=1)[0]).ravel()
+            right = right * scale
+            found = np.zeros_like(right)
+            for _ in range(1 + REFINEMENTS):
+                found += np.ravel(scipy.linalg.lapack.dsytrs(factor, pivots, right - matrix @ found, lower=1)[0])
+            return np.asarray(found * scale)
 
         return solve
 
@@ -155,6 +167,10 @@ def _length(s: Floats, ds: Floats, lam: Floats, dlam: Floats) -> float:
     """The longest step, 1 / TO_THE_WALL at most, that keeps both positive."""
     fastest = max(float(np.max(-ds / s, initial=0.0)), float(np.max(-dlam / lam, initial=0.0)))
     return 1.0 / max(fastest, TO_THE_WALL)
+
+
+def _inverse(sizes: Floats) -> Floats:
+    return np.divide(1.0, sizes, out=np.ones_like(sizes), where=sizes > 0.0)
 
 
 def _matrix(name: str, values: Any, rows: int | None, columns: int) -> Floats:
