@@ -244,6 +244,14 @@ def test_a_record_that_breaks_an_invariant_says_so():
     assert "no bound" in repr(MistakeRecord(4, 2.0, 0.5, 0.1, 20.0))
 
 
+def test_corrections_that_cancel_leave_a_margin_of_0():
+    X, y = np.array([[1.0], [1.0]]), np.array([1.0, -1.0])
+    for order in ("cyclic", "worst"):
+        state, _ = run(X, y, Updates(order=order), 1)
+        found = record(as_design(X), y, np.arange(2), Updates(order=order), state, None)
+        assert (found.mistakes, found.margin, found.length_sq) == (2, 0.0, 0.0)
+
+
 def test_every_ending_is_a_sentence():
     for ending in Ending:
         assert ending.value[0].isupper()

@@ -207,7 +207,7 @@ def record(
     sizes = lengths if updates.normalized else np.ones(used.size)
     radius = 1.0 if updates.normalized else float(lengths.max(initial=0.0)) * (1.0 + (design.longest_row + 4) * 2.0**-52)
     length_sq = float(state.w @ state.w) + state.b * state.b
-    reached = _least_margin(design, y, used, sizes, state.w, state.b) if state.mistakes else 0.0
+    reached = _least_margin(design, y, used, sizes, state.w, state.b)
     progress = gamma = None
     if reference is not None:
         w, b = reference
@@ -221,11 +221,13 @@ def record(
 
 
 def _least_margin(design: Design, y: Floats, used: NDArray[np.int64], sizes: Floats, w: Floats, b: float) -> float:
-    """A lower bound of min y_i (x_i'w + b) / (r_i |(w, b)|), r_i = 1 for plain updates, rounding included."""
+    """A lower bound of min y_i (x_i'w + b) / (r_i |(w, b)|), r_i = 1 for plain updates, rounding included; 0 where (w, b) = 0."""
+    length = float(np.sqrt(w @ w + b * b))
+    if length == 0.0:  # before the first correction, or where corrections cancelled
+        return 0.0
     low, high = enclose(design.scores(w, b), design.scores(w, b, absolute=True), design.longest_row + 2)
     least = float((np.where(y > 0, low, -high)[used] / sizes).min())
     wide = 1.0 + (design.d + design.longest_row + 16) * 2.0**-52
-    length = float(np.sqrt(w @ w + b * b))
     return least / (length * wide) if least > 0.0 else least / length * wide
 
 
