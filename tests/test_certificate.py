@@ -143,7 +143,9 @@ def test_what_is_published_keeps_every_hard_margin_in_rationals(intercept, dtype
     assert truth.dual(found.dual) is not None, "feasible in rationals"
     rigorous = certify(problem, found.coef, found.intercept, found.dual, precision="rigorous")
     assert reached <= rigorous.primal < math.inf
-    assert rigorous.relative_gap <= 1e-4 + 64 * np.finfo(dtype).eps * np.sqrt(2 * float(reached)) * np.abs(X).sum(axis=1).max()
+    assert (
+        rigorous.relative_gap <= 1e-4 + 64 * np.finfo(dtype).eps * np.sqrt(2 * float(reached)) * np.abs(X).sum(axis=1).max()
+    )
 
 
 def test_a_hard_margin_that_is_not_kept_has_no_objective():

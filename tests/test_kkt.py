@@ -18,7 +18,9 @@ def planted(loss, intercept, seed=0):
         problem, w, b = planted_problem(loss, intercept, strength=0.5, seed=seed)
         a = -problem.cost * loss.slope(problem.target, problem.design.scores(w, b))
     else:  # two rows a side on the planes w'x = ±1, the others beyond; w = (1, 0, 0) and any a on the four with X'a = w
-        X = np.array([[1.0, 2.0, 0.0], [1.0, -2.0, 0.0], [-1.0, 0.0, 3.0], [-1.0, 0.0, -3.0], [4.0, 1.0, 1.0], [-5.0, 2.0, 1.0]])
+        X = np.array(
+            [[1.0, 2.0, 0.0], [1.0, -2.0, 0.0], [-1.0, 0.0, 3.0], [-1.0, 0.0, -3.0], [4.0, 1.0, 1.0], [-5.0, 2.0, 1.0]]
+        )
         y = np.array([1.0, 1.0, -1.0, -1.0, 1.0, -1.0])
         problem = Problem(as_design(X), y, loss, Ridge(0.5), np.ones(6), intercept)
         w, b, a = np.array([1.0, 0.0, 0.0]), 0.0, 0.5 * np.array([0.25, 0.25, -0.25, -0.25, 0.0, 0.0])

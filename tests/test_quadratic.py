@@ -136,7 +136,15 @@ def test_redundant_rows_do_no_harm():
         QuadraticProgram(None, [-1.0, 0.0]),
         QuadraticProgram([[1.0, 0.0], [0.0, 0.0]], [0.0, 1.0], [[1.0, 0.0]], [1.0]),
     ],
-    ids=["x <= -1, x >= 1", "x = 0, x = 1", "0 <= -1", "sum below its terms", "falls forever", "no bound", "flat and falling"],
+    ids=[
+        "x <= -1, x >= 1",
+        "x = 0, x = 1",
+        "0 <= -1",
+        "sum below its terms",
+        "falls forever",
+        "no bound",
+        "flat and falling",
+    ],
 )
 def test_infeasible_and_unbounded_programs_are_not_solved_and_do_not_crash(program):
     found = program.solve()
@@ -155,6 +163,13 @@ def test_units_of_the_rows_and_of_the_objective(scale):
         assert found.solved
         # |x - x*|² <= 2 (θ_P - θ_D) / the smallest eigenvalue; P is 1-scaled, so 1e-10 relative is 1e-5 in x at worst.
         assert found.x == pytest.approx(program.solve().x, abs=1e-4)
+
+
+def test_a_dear_objective_does_not_buy_a_violation():
+    # min 1e12 x s.t. x >= 1: residuals of the rows are measured against the rows, not against q
+    found = QuadraticProgram(None, [1e12], [[-1.0]], [-1.0]).solve()
+    assert found.solved
+    assert found.x == pytest.approx([1.0], abs=1e-8)
 
 
 def test_indefinite_and_asymmetric_matrices_are_refused():

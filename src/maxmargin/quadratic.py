@@ -97,15 +97,14 @@ class QuadraticProgram:
         n, p = len(self.h), len(self.b)
         x, nu = np.zeros(len(self.q)), np.zeros(p)
         s, lam = np.maximum(self.h, 1.0), np.ones(n)
-        scale = 1.0 + max(float(np.abs(v).max(initial=0.0)) for v in (self.q, self.h, self.b))
+        dual_size, primal_size = 1.0 + _largest(self.q), 1.0 + max(_largest(self.h), _largest(self.b))
         best, best_error = Multipliers(x, lam, nu, 0, False), np.inf
         for step in range(MOST_STEPS + 1):
             r_d = self.P @ x + self.q + self.G.T @ lam + self.A.T @ nu
             r_p, r_e = self.G @ x + s - self.h, self.A @ x - self.b
             mu = float(s @ lam) / max(n, 1)
             objective = 1.0 + abs(self.objective(x))
-            worst = max(float(np.abs(r).max(initial=0.0)) for r in (r_d, r_p, r_e))
-            error = max(worst / scale, n * mu / objective)
+            error = max(_largest(r_d) / dual_size, _largest(r_p) / primal_size, _largest(r_e) / primal_size, n * mu / objective)
             if error < best_error:
                 best, best_error = Multipliers(x, lam, nu, step, error <= tol), error
             if best.solved or step == MOST_STEPS or not np.isfinite(error):
@@ -167,6 +166,10 @@ def _length(s: Floats, ds: Floats, lam: Floats, dlam: Floats) -> float:
     """The longest step, 1 / TO_THE_WALL at most, that keeps both positive."""
     fastest = max(float(np.max(-ds / s, initial=0.0)), float(np.max(-dlam / lam, initial=0.0)))
     return 1.0 / max(fastest, TO_THE_WALL)
+
+
+def _largest(values: Floats) -> float:
+    return float(np.abs(values).max(initial=0.0))
 
 
 def _inverse(sizes: Floats) -> Floats:

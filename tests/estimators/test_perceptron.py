@@ -91,7 +91,10 @@ def test_partial_fit_until_separated_ends_where_fit_ends():
         (lambda m, X, y: m.partial_fit(X, y, classes=[0]), "y holds labels|two classes or more"),
         (lambda m, X, y: m.partial_fit(X, 0 * y, classes=[0]), r"two classes or more are needed, not \[0\]"),
         (lambda m, X, y: m.partial_fit(X, y, classes=[0, 2]), "labels that the first call did not name"),
-        (lambda m, X, y: m.partial_fit(X, y, classes=[0, 1]).partial_fit(X, y, classes=[0, 2]), r"first call named \[0, 1\]"),
+        (
+            lambda m, X, y: m.partial_fit(X, y, classes=[0, 1]).partial_fit(X, y, classes=[0, 2]),
+            r"first call named \[0, 1\]",
+        ),
         (lambda m, X, y: m.partial_fit(X, y, classes=[0, 1]).partial_fit(X, y + 1), "labels that the first call did not"),
         (lambda m, X, y: m.partial_fit(X, y, classes=[0, 1]).partial_fit(X[:, :1], y), "1 features"),
         (lambda m, X, y: m.fit(X, 0 * y), "two classes or more are needed"),
@@ -197,7 +200,8 @@ def test_the_same_seed_gives_the_same_bits_and_another_seed_another_run():
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"update": "fast"}, {"order": "best"}, {"margin": -1.0}, {"max_iter": 0}, {"max_time": 0.0}, {"n_jobs": 0}]
+    "parameters",
+    [{"update": "fast"}, {"order": "best"}, {"margin": -1.0}, {"max_iter": 0}, {"max_time": 0.0}, {"n_jobs": 0}],
 )
 def test_bad_parameters_are_refused_by_name(parameters):
     with pytest.raises(ValueError, match=next(iter(parameters))):
