@@ -125,7 +125,7 @@ class QuadraticProgram:
         """A solver of M = [P + G'WG, A'; A, 0].
 
         M is scaled to a unit diagonal of its first block and unit rows of A in that scale, and lifted by rounding's worth, so that
-        redundant rows do no harm. Refinement against M itself takes the lift out again.
+        redundant rows do no harm.
         """
         size, p = len(self.q), len(self.b)
         matrix = np.zeros((size + p, size + p))
@@ -137,29 +137,34 @@ class QuadraticProgram:
         matrix *= scale[:, None] * scale
         if not np.isfinite(matrix).all():
             return None
-        lifted = matrix.copy()
-        lifted[np.diag_indices(size + p)] += np.append(np.full(size, LIFT), np.full(p, -LIFT))
-        factor, pivots, info = scipy.linalg.lapack.dsytrf(lifted, lower=1, overwrite_a=1, lwork=64 * (size + p))
+        matrix[np.diag_indices(size + p)] += np.append(np.full(size, LIFT), np.full(p, -LIFT))
+        factor, pivots, info = scipy.linalg.lapack.dsytrf(matrix, lower=1, overwrite_a=1, lwork=64 * (size + p))
         if info != 0:
             return None
 
         def solve(right: Floats) -> Floats:
-            right = right * scale
-            found = np.zeros_like(right)
-            for _ in range(1 + REFINEMENTS):
-                found += np.ravel(scipy.linalg.lapack.dsytrs(factor, pivots, right - matrix @ found, lower=1)[0])
-            return np.asarray(found * scale)
+            return np.ravel(scipy.linalg.lapack.dsytrs(factor, pivots, right * scale, lower=1)[0]) * scale
 
         return solve
 
     def _direction(
         self, solve: Any, r_d: Floats, r_p: Floats, r_e: Floats, r_c: Floats, s: Floats, lam: Floats
     ) -> tuple[Floats, Floats, Floats, Floats]:
-        size = len(self.q)
-        found = solve(np.append(-r_d + self.G.T @ ((r_c - lam * r_p) / s), -r_e))
-        dx, dnu = found[:size], found[size:]
-        ds = -r_p - self.G @ dx
-        return dx, dnu, ds, -(r_c + lam * ds) / s
+        """The step after which all residuals are 0 to first order:
+
+            P dx + G'dλ + A'dν = -r_d,   G dx + ds = -r_p,   A dx = -r_e,   λ ds + s dλ = -r_c.
+
+        Refined against these equations: weights λ/s of 1e13 cost M its digits, and the lift of its diagonal is no part of them.
+        """
+        dx, dnu, ds, dlam = np.zeros_like(r_d), np.zeros_like(r_e), np.zeros_like(s), np.zeros_like(s)
+        for _ in range(1 + REFINEMENTS):
+            e_d, e_p = r_d + self.P @ dx + self.G.T @ dlam + self.A.T @ dnu, r_p + self.G @ dx + ds
+            e_e, e_c = r_e + self.A @ dx, r_c + lam * ds + s * dlam
+            found = solve(np.append(-e_d + self.G.T @ ((e_c - lam * e_p) / s), -e_e))
+            more = -e_p - self.G @ found[: len(dx)]
+            dx, dnu = dx + found[: len(dx)], dnu + found[len(dx) :]
+            ds, dlam = ds + more, dlam - (e_c + lam * more) / s
+        return dx, dnu, ds, dlam
 
 
 def _length(s: Floats, ds: Floats, lam: Floats, dlam: Floats) -> float:
