@@ -77,9 +77,10 @@ def _solve(options: MaximumMargin, problem: Problem, start: Solution | None, wat
         status = watch.heard(work.epochs + work.steps, relative, certified=True)
         if relative <= options.tol:
             return dataclasses.replace(best, status=Status.SOLVED, work=_timed(work, watch))
-        if status is not None or (soft.status is not Status.SOLVED and np.isfinite(relative)):
+        enough = np.isfinite(relative) and cost >= 2.0 * best.certificate.primal
+        if status is not None or (enough and soft.status is not Status.SOLVED):
             return dataclasses.replace(best, status=status or soft.status, work=_timed(work, watch))
-        if np.isfinite(relative) and cost >= 2.0 * best.certificate.primal:
+        if enough:
             tol *= 0.1
         cost *= 10.0
     assert best is not None
