@@ -104,7 +104,9 @@ class QuadraticProgram:
             r_p, r_e = self.G @ x + s - self.h, self.A @ x - self.b
             mu = float(s @ lam) / max(n, 1)
             objective = 1.0 + abs(self.objective(x))
-            error = max(_largest(r_d) / dual_size, _largest(r_p) / primal_size, _largest(r_e) / primal_size, n * mu / objective)
+            error = max(
+                _largest(r_d) / dual_size, _largest(r_p) / primal_size, _largest(r_e) / primal_size, n * mu / objective
+            )
             if error < best_error:
                 best, best_error = Multipliers(x, lam, nu, step, error <= tol), error
             if best.solved or step == MOST_STEPS or not np.isfinite(error):

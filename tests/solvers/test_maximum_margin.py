@@ -107,7 +107,7 @@ def test_wide_data_goes_by_dual_ascent_and_narrow_data_by_interior_point():
         X, y = labelled(1, n, d)
         found = MaximumMargin(tol=1e-6).solve(problem_of(X, y))
         assert found.status is Status.SOLVED
-        assert (found.work.epochs == 0) == (n > 10 * d)
+        assert (found.work.epochs == 0) == (n >= d)
 
 
 @INTERCEPTS

@@ -142,7 +142,11 @@ class HalfspaceLP(LinearClassifier):
 
 def _corrected(program: Halfspace, verdict: Separable | Inseparable) -> Halfspace:
     """The program's answer, or where its tolerance hid a thin separation the proof's, with functional margins of 1 and value 0."""
-    if isinstance(verdict, Inseparable) or verdict.w.dtype == object or (np.array_equal(verdict.w, program.w) and verdict.b == program.b):
+    if (
+        isinstance(verdict, Inseparable)
+        or verdict.w.dtype == object
+        or (np.array_equal(verdict.w, program.w) and verdict.b == program.b)
+    ):
         return program
     functional = verdict.margin[0] * float(np.linalg.norm(verdict.w))
     scale = math.ldexp(1.0, 1 - math.frexp(functional)[1]) if functional > 0.0 else 1.0

@@ -172,7 +172,8 @@ class HardMarginSVC(CertifiedClassifier):
             max(1, *map(abs, verdict.w), abs(verdict.b)) if verdict.w.dtype == object else 1
         )  # whole numbers of any size
         w = np.array([v / largest for v in verdict.w], dtype=np.float64)
-        point = conclude(problem, w, float(verdict.b / largest), solution.dual)
+        with np.errstate(all="ignore"):  # an overflow shows as P = ∞
+            point = conclude(problem, w, float(verdict.b / largest), solution.dual)
         start = Solution(*point, Status.PRECISION, solution.work)
         if not math.isfinite(start.certificate.primal):
             raise ArithmeticError(
