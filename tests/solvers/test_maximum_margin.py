@@ -3,7 +3,7 @@ import dataclasses
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin import (
@@ -71,6 +71,7 @@ def labelled(seed, n=30, d=3, through_origin=True):
 
 
 @INTERCEPTS
+@settings(max_examples=30)
 @given(seed=st.integers(0, 10**6), form=st.sampled_from([np.asarray, sp.csr_array]))
 def test_it_agrees_with_the_quadratic_program_within_the_certificates(intercept, seed, form):
     X, y = labelled(seed)
