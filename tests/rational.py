@@ -1,11 +1,12 @@
 """Problems in exact rational arithmetic: both objectives, and the optimum by enumerating active sets."""
 
+import math
 from fractions import Fraction
 from itertools import product
 
 import numpy as np
 
-from maxmargin import Hinge, Intercept
+from maxmargin import HardMargin, Hinge, Intercept
 
 ZERO, ONE = Fraction(0), Fraction(1)
 
@@ -20,7 +21,7 @@ class RationalProblem:
     def __init__(self, X, y, cost, loss, strength, intercept, scale=1.0):
         self.X = [exact(row) for row in np.asarray(X, dtype=float)]
         self.y, self.cost = exact(y), exact(cost)
-        self.hinge = isinstance(loss, Hinge)
+        self.hinge, self.hard = isinstance(loss, Hinge), isinstance(loss, HardMargin)
         self.s, self.intercept = Fraction(float(strength)), intercept
         self.beta_strength = self.s / Fraction(float(scale)) ** 2 if intercept is Intercept.PENALIZED else ZERO
 
@@ -28,12 +29,15 @@ class RationalProblem:
         return [sum((x * v for x, v in zip(row, w, strict=True)), b) for row in self.X]
 
     def primal(self, w, b):
+        """∞ where a hard margin is not kept."""
         w, b = exact(w) if not isinstance(w, list) else w, Fraction(b)
         assert self.intercept is not Intercept.NONE or b == 0
         total = self.s * sum(v * v for v in w) / 2 + self.beta_strength * b * b / 2
         for z, y, c in zip(self.scores(w, b), self.y, self.cost, strict=True):
             h = max(ZERO, 1 - y * z)
-            total += c * (h if self.hinge else h * h)
+            if self.hard and c > 0 and h > 0:
+                return math.inf
+            total += ZERO if self.hard else c * (h if self.hinge else h * h)
         return total
 
     def dual(self, a):
@@ -44,7 +48,7 @@ class RationalProblem:
             alpha = y * v
             if alpha < 0 or (self.hinge and alpha > c) or (c == 0 and alpha != 0):
                 return None
-            total += alpha if self.hinge or c == 0 else alpha - alpha * alpha / (4 * c)
+            total += alpha if self.hinge or self.hard or c == 0 else alpha - alpha * alpha / (4 * c)
         balance = sum(a)
         if self.intercept is Intercept.FREE:
             return total if balance == 0 else None
@@ -73,9 +77,9 @@ class RationalProblem:
         rows = []
         for i in inside:
             row = [sum((p * q for p, q in zip(self.X[i], self.X[j], strict=True)), ZERO) / self.s for j in inside]
-            if not self.hinge:
-                if self.cost[i] == 0:
-                    return None
+            if not self.hinge and self.cost[i] == 0:
+                return None
+            if not self.hinge and not self.hard:
                 row[inside.index(i)] += 1 / (2 * self.cost[i])
             right = self.y[i] - sum((p * q for p, q in zip(self.X[i], fixed, strict=True)), ZERO)
             rows.append(row + ([ONE] if size > len(inside) else []) + [right])

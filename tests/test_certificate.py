@@ -11,13 +11,27 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import maxmargin.certificate as judge
-from maxmargin import Certificate, Hinge, Intercept, Newton, Problem, Ridge, SquaredHinge, as_design, certify, fit_problem
+from maxmargin import (
+    Certificate,
+    HardMargin,
+    Hinge,
+    Intercept,
+    MaximumMargin,
+    Newton,
+    Problem,
+    Ridge,
+    SquaredHinge,
+    as_design,
+    certify,
+    fit_problem,
+)
 from maxmargin.certificate import combined, dual_from_slopes, feasible
 from maxmargin.testing import check_weak_duality
 from rational import RationalProblem
 
 LOSSES = [Hinge(), SquaredHinge()]
 BOTH = pytest.mark.parametrize("loss", LOSSES, ids=repr)
+ALL = pytest.mark.parametrize("loss", [*LOSSES, HardMargin()], ids=repr)
 INTERCEPTS = pytest.mark.parametrize("intercept", list(Intercept), ids=lambda i: i.value)
 UNIT = 2.0**-53
 
@@ -44,7 +58,7 @@ def hostile_points(problem, seed):
     rng = np.random.default_rng(seed)
     n, d = problem.design.n, problem.design.d
     none = problem.intercept is Intercept.NONE
-    best = fit_problem(problem, Newton(tol=1e-15))
+    best = fit_problem(problem, Newton(tol=1e-15) if problem.loss.finite else MaximumMargin(tol=1e-13))
     low, high = (np.clip(end, -1e9, 1e9) for end in problem.box())
     yield best.coef, best.intercept, best.dual
     for breath in (1e-16, 1e-9, 1e-4):
@@ -60,7 +74,7 @@ def hostile_points(problem, seed):
     yield -best.coef, -best.intercept, -best.dual
 
 
-@BOTH
+@ALL
 @INTERCEPTS
 @pytest.mark.parametrize("seed", range(6))
 def test_adversary_against_the_rational_optimum(loss, intercept, seed):
@@ -68,7 +82,7 @@ def test_adversary_against_the_rational_optimum(loss, intercept, seed):
 
 
 @pytest.mark.all
-@BOTH
+@ALL
 @INTERCEPTS
 @pytest.mark.parametrize("seed", range(100, 140))
 def test_the_adversary_at_length(loss, intercept, seed):
@@ -86,19 +100,73 @@ def test_adversary_catches_a_judge_that_is_too_kind(monkeypatch, side):
 
 def confront(loss, intercept, seed):
     X, y, cost = draw(seed, n=4 + seed % 2 + (2 if isinstance(loss, SquaredHinge) else 0))
+    if not loss.finite:  # separable, through the origin too, and one row left out of it all
+        y = np.where(X @ [1.0, 0.5] > 0, 1.0, -1.0)
+        cost[seed % 4] = 0.0
     problem, truth = both(X, y, cost, loss, intercept)
     best = truth.optimum()
     for w, b, a in hostile_points(problem, seed):
         reached = truth.primal(w, b)
         certificate = certify(problem, w, b, a, precision="rigorous")
-        assert Fraction(certificate.primal) >= reached >= best >= Fraction(certificate.dual)
-        assert Fraction(certificate.gap) >= reached - best
+        assert certificate.primal >= reached >= best >= Fraction(certificate.dual)
+        assert certificate.gap >= reached - best
+        assert certificate.relative_gap > 0 or reached == best
         near = certify(problem, w, b, a)
+        assert not math.isnan(near.relative_gap)
+        if reached == math.inf or near.primal == math.inf:  # a row on the edge of its domain: which side is up to rounding
+            least = min(y * z for y, z, c in zip(truth.y, truth.scores(*map_exact(w, b)), truth.cost, strict=True) if c > 0)
+            edge = 64 * UNIT * (1 + np.abs(X) @ np.abs(w) + abs(b)).max()
+            assert near.primal == reached or abs(least - 1) <= edge
+            continue
         allowed = (
             64 * UNIT * (abs(near.primal) + abs(near.dual) + float(np.abs(cost) @ (1 + np.abs(X) @ np.abs(w) + abs(b))))
         )
         assert float(reached - Fraction(near.primal)) <= allowed
         assert near.dual <= float(best) + allowed
+
+
+def map_exact(w, b):
+    return [Fraction(float(v)) for v in w], Fraction(b)
+
+
+@INTERCEPTS
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("seed", range(8))
+def test_what_is_published_keeps_every_hard_margin_in_rationals(intercept, dtype, seed):
+    X, y, cost = draw(seed, n=7, d=3, dtype=dtype)
+    X[3] *= 1e-3
+    y = np.where(X @ [1.0, -0.5, 0.3] > 0, 1.0, -1.0)
+    problem, truth = both(X, y, cost, HardMargin(), intercept)
+    found = fit_problem(problem)
+    reached = truth.primal(found.coef, found.intercept)
+    assert reached < math.inf
+    assert truth.dual(found.dual) is not None, "feasible in rationals"
+    rigorous = certify(problem, found.coef, found.intercept, found.dual, precision="rigorous")
+    assert reached <= rigorous.primal < math.inf
+    assert (
+        rigorous.relative_gap <= 1e-4 + 64 * np.finfo(dtype).eps * np.sqrt(2 * float(reached)) * np.abs(X).sum(axis=1).max()
+    )
+
+
+def test_a_hard_margin_that_is_not_kept_has_no_objective():
+    X, y = np.array([[2.0], [-2.0], [0.1]]), np.array([1.0, -1.0, -1.0])
+    for cost, primal in ((np.ones(3), math.inf), (np.array([1.0, 1.0, 0.0]), 0.125)):
+        problem, truth = both(X, y, cost, HardMargin(), Intercept.NONE)
+        assert problem.zero() == math.inf
+        for precision in ("computed", "rigorous"):
+            certificate = certify(problem, np.array([0.5]), 0.0, np.array([0.125, -0.125, 0.0]), precision)
+            # exactly on the margin: rounding outwards cannot tell that from a row just inside
+            assert certificate.primal == (math.inf if precision == "rigorous" else primal)
+            assert certificate.zero == 0.0, "an infinite P(0) is no scale for a gap"
+            assert (certificate.relative_gap == math.inf) == (certificate.primal == math.inf)
+        assert truth.primal(np.array([0.5]), 0.0) == primal
+
+
+def test_a_thin_gap_at_a_hard_margin_is_relative_to_the_objective():
+    problem, _ = both(np.array([[1.0], [-1.0]]), np.array([1.0, -1.0]), np.ones(2), HardMargin(), Intercept.FREE)
+    certificate = certify(problem, np.array([2.0]), 0.0, np.array([0.5, -0.5]))
+    assert (certificate.primal, certificate.dual, certificate.relative_gap) == (2.0, 0.5, 0.75)
+    assert certify(problem, np.array([1.0]), 0.0, np.array([0.5, -0.5])).relative_gap == 0.0
 
 
 @BOTH

@@ -1,20 +1,23 @@
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from maxmargin import Hinge, SquaredHinge
+from maxmargin import HardMargin, Hinge, SquaredHinge
 from maxmargin.losses import Loss
 from maxmargin.testing import check_loss
 
 BOTH = pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)
+ALL = pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), HardMargin()], ids=repr)
 
 
-@BOTH
+@ALL
 @pytest.mark.parametrize("seed", range(5))
 def test_laws(loss, seed):
     check_loss(loss, seed=seed)
 
 
-@BOTH
+@ALL
 def test_values_are_frozen_and_read_back(loss):
     assert eval(repr(loss)) == loss
     with pytest.raises((AttributeError, TypeError)):
@@ -86,3 +89,54 @@ def test_offsets_do_not_cost_digits():
 def test_the_base_class_is_abstract():
     with pytest.raises(TypeError):
         Loss()
+
+
+def test_hard_margin_by_hand():
+    loss, y = HardMargin(), np.array([1.0, 1.0, -1.0, -1.0])
+    assert loss.value(y, np.array([1.0, 0.999, -2.0, 0.0])).tolist() == [0.0, np.inf, 0.0, np.inf]
+    assert loss.conjugate(y, np.array([-2.0, 0.5, 3.0, -0.5])).tolist() == [-2.0, np.inf, -3.0, np.inf]
+    assert [end.tolist() for end in loss.box(y)] == [[0.0, 0.0, -np.inf, -np.inf], [np.inf, np.inf, 0.0, 0.0]]
+    with pytest.raises(ValueError, match="targets must be -1 or"):
+        loss.check_target(np.array([0.0, 1.0]))
+
+
+@given(seed=st.integers(0, 10**6))
+def test_the_hard_margin_is_the_hinge_of_infinite_cost(seed):
+    """c times the hinge grows to it from below, and so c φ*(u / c) falls to its conjugate."""
+    rng = np.random.default_rng(seed)
+    y, z, u = rng.choice([-1.0, 1.0], 20), rng.normal(scale=2.0, size=20), rng.normal(size=20)
+    for c in (1.0, 1e6):
+        assert np.all(c * Hinge().value(y, z) <= HardMargin().value(y, z))
+        assert np.all(c * Hinge().conjugate(y, u / c) >= HardMargin().conjugate(y, u) - 1e-15 * np.abs(u))
+    inside = y * u <= 0.0
+    assert np.allclose(1e6 * Hinge().conjugate(y, u / 1e6)[inside], HardMargin().conjugate(y, u)[inside], rtol=1e-15)
+
+
+@given(seed=st.integers(0, 10**6))
+def test_the_best_intercept_of_a_hard_margin_is_halfway_between_the_nearest_rows(seed):
+    rng = np.random.default_rng(seed)
+    y, z, cost = rng.choice([-1.0, 1.0], 12), rng.normal(size=12), rng.choice([0.0, 1.0], 12)
+    y[:2], cost[:2] = (1.0, -1.0), 1.0
+    b = HardMargin().best_intercept(y, z, cost)
+    used = cost > 0
+    assert b == pytest.approx(-0.5 * (z[used & (y < 0)].max() + z[used & (y > 0)].min()), abs=1e-15)
+    least = (y * (z + b))[used].min()
+    for step in (-1.0, -1e-3, 1e-3, 1.0):
+        assert (y * (z + b + step))[used].min() < least, "no other intercept has a wider margin"
+
+
+def test_the_best_intercept_of_one_class_keeps_its_margin():
+    loss, z = HardMargin(), np.array([0.3, -2.0])
+    for label in (1.0, -1.0):
+        y = np.full(2, label)
+        b = loss.best_intercept(y, z, np.ones(2))
+        assert (y * (z + b)).min() == 1.0
+    assert loss.best_intercept(np.array([1.0, -1.0]), z, np.zeros(2)) == 0.0
+
+
+def test_the_least_scale_brings_the_least_margin_to_1():
+    loss, y = HardMargin(), np.array([1.0, -1.0])
+    assert loss.least_scale(y, np.array([0.25, -9.0]), np.array([9.0, -0.5])) == 4.0
+    assert loss.least_scale(y, np.array([-0.25, -1.0]), np.array([9.0, -1.0])) == 1.0, "no scale will do"
+    assert loss.least_scale(y[:0], y[:0], y[:0]) == 1.0
+    assert Hinge().least_scale(y, y, y) == 1.0

@@ -110,5 +110,5 @@ def test_an_order_that_points_outside_is_refused():
     with pytest.raises(ValueError, match="row numbers"):
         _native.DualAscent(
             rows=rows, y=ones, cost=ones, norm_sq=ones, a=np.zeros(2), w=np.zeros(1), order=np.array([0, 2]), squared=False,
-            strength=1.0, intercept=0.0, sum_a=0.0, rho=0.0, intercept_strength=0.0, shrink=True, seed=0,
+            strength=1.0, intercept=0.0, sum_a=0.0, dual=0.0, rho=0.0, intercept_strength=0.0, shrink=True, seed=0,
         )  # fmt: skip

@@ -1,12 +1,16 @@
 // Each loop against brute force: products for every storage, dual ascent against exhaustive coordinate search and the KKT
-// conditions. A plain program: prints one line per check and returns the number of failures.
+// conditions, the perceptron and stochastic steps against the same loops written down plainly. A plain program: prints one
+// line per check and returns the number of failures.
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <utility>
 #include <vector>
 
 #include "maxmargin/dual_ascent.hpp"
+#include "maxmargin/perceptron.hpp"
 #include "maxmargin/products.hpp"
+#include "maxmargin/sgd.hpp"
 #include "maxmargin/structure.hpp"
 
 using namespace maxmargin;
@@ -157,6 +161,178 @@ void test_ascent(MarginLoss loss, double rho, double strength_b) {
   }
 }
 
+// What both online loops share: a plain copy of w and b, and their sums over all visits or steps.
+struct Plain {
+  std::vector<double> w, sum_w;
+  double b = 0, sum_b = 0;
+
+  explicit Plain(std::int64_t d) : w(std::size_t(d), 0.0), sum_w(std::size_t(d), 0.0) {}
+
+  template <class Data>
+  double score(const Data& data, std::int64_t i) const {
+    double z = b;
+    for (std::int64_t j = 0; j < data.d; ++j) z += data.at(i, j) * w[std::size_t(j)];
+    return z;
+  }
+  template <class Data>
+  void add(const Data& data, std::int64_t i, double t) {
+    for (std::int64_t j = 0; j < data.d; ++j) w[std::size_t(j)] += t * data.at(i, j);
+  }
+  void count(double weight) {
+    for (std::size_t j = 0; j < w.size(); ++j) sum_w[j] += weight * w[j];
+    sum_b += weight * b;
+  }
+};
+
+void shuffle(Random& random, std::vector<std::int64_t>& order) {
+  for (std::int64_t i = std::int64_t(order.size()) - 1; i > 0; --i)
+    std::swap(order[std::size_t(i)], order[std::size_t(below(random, i + 1))]);
+}
+
+std::vector<std::int64_t> every_other(std::int64_t n) {
+  std::vector<std::int64_t> order;
+  for (std::int64_t i = 0; i < n; ++i)
+    if (i % 5 != 3) order.push_back(i);
+  return order;
+}
+
+template <class Value, class Index>
+void test_perceptron(bool shuffled, double margin, double constant, bool normalized, std::int64_t burst) {
+  const Data<Value, Index> data(40, 7, 21);
+  std::vector<double> rate;
+  for (std::int64_t i = 0; i < data.n; ++i) {
+    double norm = constant;
+    for (std::int64_t j = 0; j < data.d; ++j) norm += data.at(i, j) * data.at(i, j);
+    rate.push_back(normalized ? 1 / std::sqrt(norm + 0.01) : 1.0);
+  }
+  Plain plain(data.d);
+  std::vector<std::int64_t> order = every_other(data.n);
+  const std::int64_t epochs = 6, used = std::int64_t(order.size());
+  std::int64_t mistakes = 0;
+  Random random(9);
+  for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
+    if (shuffled) shuffle(random, order);
+    for (const std::int64_t i : order) {
+      const double step = rate[std::size_t(i)] * data.y[std::size_t(i)];
+      if (step * plain.score(data, i) <= margin) plain.add(data, i, step), plain.b += constant * step, mistakes += 1;
+      plain.count(1);
+    }
+  }
+  for (const RowsView& view : {data.dense_view(), data.sparse_view()}) {
+    std::vector<double> w(std::size_t(data.d), 0.0), late(std::size_t(data.d), 0.0);
+    std::vector<std::int64_t> visited = every_other(data.n);
+    PerceptronState state;
+    state.y = data.y.data();
+    state.rate = rate.data();
+    state.w = w.data();
+    state.late = late.data();
+    state.order = visited.data();
+    state.n = used;
+    state.shuffled = shuffled;
+    state.margin = margin;
+    state.constant = constant;
+    state.random = Random(9);
+    visit(view, [&](const auto& rows) {
+      while (state.epochs < epochs && !state.separated) correct(rows, state, epochs - state.epochs, burst);
+    });
+    const double visits = double(state.visits);
+    bool same = state.mistakes == mistakes && state.visits == epochs * used && close(state.b, plain.b);
+    same &= close(state.b - state.b_late / visits, plain.sum_b / visits);
+    for (std::size_t j = 0; j < w.size(); ++j)
+      same &= close(w[j], plain.w[j]) && close(w[j] - late[j] / visits, plain.sum_w[j] / visits);
+    check(same, "the perceptron, its mistakes and its average agree with the plain loop");
+  }
+}
+
+void test_perceptron_ends() {
+  Data<double, std::int32_t> data(30, 4, 5);
+  for (std::int64_t i = 0; i < data.n; ++i) data.y[std::size_t(i)] = data.at(i, 0) - data.at(i, 1) + 0.25 > 0 ? 1.0 : -1.0;
+  std::vector<double> rate(30, 1.0), w(4, 0.0), late(4, 0.0);
+  std::vector<std::int64_t> order;
+  for (std::int64_t i = 0; i < data.n; ++i) order.push_back(i);
+  PerceptronState state;
+  state.y = data.y.data(), state.rate = rate.data(), state.w = w.data(), state.late = late.data();
+  state.order = order.data(), state.n = data.n, state.constant = 1;
+  visit(data.dense_view(), [&](const auto& rows) { correct(rows, state, 100000, std::int64_t(1) << 40); });
+  bool right = state.separated && state.epoch_mistakes == 0 && state.visits == state.epochs * data.n;
+  for (std::int64_t i = 0; i < data.n; ++i) {
+    double z = state.b;
+    for (std::int64_t j = 0; j < data.d; ++j) z += data.at(i, j) * w[std::size_t(j)];
+    right &= data.y[std::size_t(i)] * z > 0;
+  }
+  check(right, "the perceptron ends at the first epoch without a mistake");
+  const std::int64_t before = state.visits;
+  visit(data.dense_view(), [&](const auto& rows) { correct(rows, state, 5, 1000); });
+  check(state.visits == before, "and stays there");
+}
+
+template <class Value, class Index>
+void test_descent(MarginLoss loss, std::int64_t batch, bool shuffled, double shrink, double pull_b, double cost,
+                  double first = 0.01) {
+  const Data<Value, Index> data(40, 7, 31);
+  const std::int64_t epochs = 5;
+  const double decay = 2;
+  std::vector<std::int64_t> order = every_other(data.n);
+  const std::int64_t used = std::int64_t(order.size()), size = batch < used ? batch : used;
+  std::vector<double> pull;
+  for (const double c : data.cost) pull.push_back(cost * double(used) * c);
+  Plain plain(data.d);
+  Random random(4);
+  double weight = 0;
+  std::int64_t t = 0;
+  for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
+    if (shuffled) shuffle(random, order);
+    for (std::int64_t start = 0; start < used; start += size) {
+      const std::int64_t count = size < used - start ? size : used - start;
+      std::vector<std::int64_t> rows;
+      std::vector<double> slopes;
+      for (std::int64_t k = 0; k < count; ++k) {
+        const std::int64_t i = order[std::size_t(shuffled ? start + k : below(random, used))];
+        const double y = data.y[std::size_t(i)], h = 1 - y * plain.score(data, i);
+        const double slope = h <= 0 ? 0 : loss == MarginLoss::hinge ? -y : -2 * y * h;
+        rows.push_back(i), slopes.push_back(slope * pull[std::size_t(i)] / double(count));
+      }
+      const double gamma = first / (1 + first * double(t) / decay);
+      for (double& v : plain.w) v *= 1 - gamma;
+      plain.b *= 1 - gamma * shrink;
+      for (std::size_t k = 0; k < rows.size(); ++k) {
+        plain.add(data, rows[k], -gamma * slopes[k]);
+        plain.b -= gamma * pull_b * slopes[k];
+      }
+      t += 1, weight += double(t), plain.count(double(t));
+    }
+  }
+  for (const RowsView& view : {data.dense_view(), data.sparse_view()}) {
+    std::vector<double> v(std::size_t(data.d), 0.0), q(std::size_t(data.d), 0.0), z(std::size_t(size), 0.0);
+    std::vector<std::int64_t> picked = every_other(data.n), rows_of_batch(std::size_t(size), 0);
+    SgdState state;
+    state.y = data.y.data();
+    state.pull = pull.data();
+    state.v = v.data();
+    state.q = q.data();
+    state.order = picked.data();
+    state.z = z.data();
+    state.rows = rows_of_batch.data();
+    state.n = used;
+    state.batch = size;
+    state.loss = loss;
+    state.shuffled = shuffled;
+    state.first = first;
+    state.decay = decay;
+    state.intercept_shrink = shrink;
+    state.intercept_pull = pull_b;
+    state.random = Random(4);
+    visit(view, [&](const auto& rows) {
+      descend(rows, state, 2);  // the books are closed in between, and opened again
+      descend(rows, state, epochs - 2);
+    });
+    bool same = state.steps == t && state.weight == weight && close(state.b, plain.b) && close(state.b_total, plain.sum_b);
+    for (std::size_t j = 0; j < v.size(); ++j)
+      same &= close(v[j], plain.w[j]) && close(-q[j] / weight, plain.sum_w[j] / weight);
+    check(same, "stochastic steps and their weighted average agree with the plain loop");
+  }
+}
+
 void test_structure() {
   const std::int32_t columns[] = {0, 2, 1}, twice[] = {0, 0, 1}, start[] = {0, 2, 3}, falling[] = {0, 3, 2};
   bool canonical = false;
@@ -189,6 +365,19 @@ int main() {
     test_ascent<double, std::int32_t>(loss, 0.0, 0.0);
     test_ascent<float, std::int64_t>(loss, 0.3, 1.0);
     test_ascent<double, std::int64_t>(loss, 0.1, 0.0);
+  }
+  for (const std::int64_t burst : {std::int64_t(1) << 40, std::int64_t(7)}) {
+    test_perceptron<double, std::int32_t>(false, 0.0, 1.0, false, burst);
+    test_perceptron<float, std::int64_t>(true, 0.5, 1.0, false, burst);
+    test_perceptron<double, std::int64_t>(true, 0.0, 0.0, true, burst);
+  }
+  test_perceptron_ends();
+  for (const MarginLoss loss : {MarginLoss::hinge, MarginLoss::squared_hinge}) {
+    test_descent<double, std::int32_t>(loss, 1, true, 0.0, 1.0, 0.01);
+    test_descent<float, std::int64_t>(loss, 6, true, 1.0, 2.25, 0.01);
+    test_descent<double, std::int64_t>(loss, 1000, false, 0.0, 0.0, 0.01);
+    test_descent<float, std::int32_t>(loss, 3, false, 1.0, 1.0, 0.001);
+    test_descent<double, std::int32_t>(loss, 2, true, 1.0, 1.0, 0.001, 1.0);  // the first step forgets all: the scale is 0
   }
   test_structure();
   test_random();

@@ -4,7 +4,7 @@ With a copy z of the scores the problem reads  min Σ c_i φ(y_i, z_i) + ψ(w) +
 row i. (w, b) and a are optimal exactly where
 
     stationarity        ψ(w) + ψ*(X'a) = w'X'a  (for a ridge: s w = X'a),  and β'(b) = Σ a;
-    primal feasibility  φ(y_i, z_i) < ∞;  for hard margins y_i z_i >= 1;
+    primal feasibility  φ(y_i, z_i) < ∞;  for hard margins y_i z_i >= 1;  b = 0 where there is no intercept;
     dual feasibility    a_i / c_i in the box of the loss;  Σ a = 0 where the intercept is free;
     complementarity     c_i φ(y_i, z_i) + c_i φ*(y_i, -a_i / c_i) + a_i z_i = 0:  for the hinge  a_i = 0 behind the margin,
                         y_i a_i = c_i before it, anything between on it.
@@ -67,22 +67,22 @@ class KKT:
 
 def kkt_residuals(problem: Problem, w: Floats, b: float, a: Floats) -> KKT:
     """How far (w, b) and a are from the optimality conditions of the problem."""
-    w, a = np.asarray(w, dtype=np.float64), np.asarray(a, dtype=np.float64)
+    w, b, a = np.asarray(w, dtype=np.float64), float(b), np.asarray(a, dtype=np.float64)
     z, u, total = problem.design.scores(w, b), problem.design.combine(a), float(a.sum())
     low, high = problem.box()
     outside = np.maximum(np.maximum(low - a, a - high), 0.0)
     slope_b = problem.intercept_strength * b if problem.intercept is Intercept.PENALIZED else 0.0
     imbalance = 0.0 if problem.intercept is Intercept.NONE else abs(total - slope_b)
-    value = problem.loss.value(problem.target, z)
-    conjugate = problem.conjugate_terms(np.clip(a, low, high))
-    with np.errstate(invalid="ignore"):
-        slack = np.where(np.isfinite(value), problem.cost * value, 0.0) + conjugate + np.clip(a, low, high) * z
-    stationarity, dual = _worst(_stationarity(problem, w, u)), _worst(outside)
+    terms, inside = problem.loss_terms(z), np.clip(a, low, high)
+    slack = np.where(terms == np.inf, 0.0, terms) + problem.conjugate_terms(inside) + inside * z
+    stationarity, primal, dual = _worst(_stationarity(problem, w, u)), _worst(_short_of_domain(problem, z)), _worst(outside)
     if problem.intercept is Intercept.PENALIZED and imbalance > stationarity.value:
         stationarity = Residual(imbalance, -1)
     if problem.intercept is Intercept.FREE and imbalance > dual.value:
         dual = Residual(imbalance, -1)
-    return KKT(stationarity, _worst(_short_of_domain(problem, z)), dual, _worst(np.abs(slack)))
+    if problem.intercept is Intercept.NONE and abs(b) > primal.value:
+        primal = Residual(abs(b), -1)
+    return KKT(stationarity, primal, dual, _worst(np.abs(slack)))
 
 
 def _stationarity(problem: Problem, w: Floats, u: Floats) -> Floats:
@@ -100,6 +100,7 @@ def _short_of_domain(problem: Problem, z: Floats) -> Floats:
 
 
 def _worst(values: Floats) -> Residual:
+    values = np.where(np.isnan(values), np.inf, values)  # what is not a number is not optimal
     if values.size == 0 or not values.max() > 0.0:
         return Residual(0.0, -1)
     return Residual(float(values.max()), int(values.argmax()))

@@ -10,9 +10,10 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from maxmargin.design import as_design
+from maxmargin.design import VALUE_TYPES, as_design
 from maxmargin.losses import HardMargin
 
 Floats = NDArray[np.float64]
@@ -61,7 +62,8 @@ def best_intercept(X: Any, y: Any, w: Any) -> float:
 
 
 def _rows(X: Any, y: Any, w: Any) -> tuple[Any, Floats, Floats]:
-    design = as_design(X if hasattr(X, "dtype") and X.dtype in (np.float32, np.float64) else np.asarray(X, dtype=np.float64))
+    X = X if sp.issparse(X) else np.asarray(X)
+    design = as_design(X if X.dtype in VALUE_TYPES else X.astype(np.float64))
     signs, direction = np.asarray(y, dtype=np.float64), np.asarray(w, dtype=np.float64)
     if signs.shape != (design.n,) or not np.all(np.abs(signs) == 1.0):
         raise ValueError(f"margins(y): one label of -1 or +1 is needed for each of the {design.n} rows.")

@@ -15,7 +15,7 @@ objective, so there is no gap: a MistakeRecord holds both sides of these inequal
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, final
 
@@ -76,6 +76,10 @@ class Halfplane:
     def at_zero(cls, d: int) -> Halfplane:
         """Before the first row."""
         return cls(np.zeros(d), np.zeros(d))
+
+    def copy(self) -> Halfplane:
+        """The same place, to go on from without changing this one."""
+        return replace(self, w=self.w.copy(), late=self.late.copy())
 
     def average(self) -> tuple[Floats, float]:
         """The mean of (w, b) over all visits."""
@@ -170,11 +174,11 @@ def _correct_the_worst(
     for k in range(epochs * used.size + 1):
         margins = (steps * design.scores(state.w, state.b))[used]
         at = int(margins.argmin())
-        state.epochs += k % used.size == 0
         if margins[at] > updates.margin:
             return Ending.SEPARATED
         if k == epochs * used.size:
             return Ending.MAX_ITER
+        state.epochs += k % used.size == 0
         if (status := watch.heard(state.epochs, np.inf)) is not None:
             return Ending[status.name]
         one = np.zeros(design.n)
@@ -201,9 +205,9 @@ def record(
     """The record of a run from zero, against a separating (w*, b*) if one is given."""
     lengths = row_lengths(design, updates.intercept)[used]
     sizes = lengths if updates.normalized else np.ones(used.size)
-    radius = 1.0 if updates.normalized else float(lengths.max()) * (1.0 + (design.longest_row + 4) * 2.0**-52)
+    radius = 1.0 if updates.normalized else float(lengths.max(initial=0.0)) * (1.0 + (design.longest_row + 4) * 2.0**-52)
     length_sq = float(state.w @ state.w) + state.b * state.b
-    reached = _least_margin(design, y, used, sizes, state.w, state.b) if state.mistakes else 0.0
+    reached = _least_margin(design, y, used, sizes, state.w, state.b)
     progress = gamma = None
     if reference is not None:
         w, b = reference
@@ -217,11 +221,13 @@ def record(
 
 
 def _least_margin(design: Design, y: Floats, used: NDArray[np.int64], sizes: Floats, w: Floats, b: float) -> float:
-    """A lower bound of min y_i (x_i'w + b) / (r_i |(w, b)|), r_i = 1 for plain updates, rounding included."""
+    """A lower bound of min y_i (x_i'w + b) / (r_i |(w, b)|), r_i = 1 for plain updates, rounding included; 0 where (w, b) = 0."""
+    length = float(np.sqrt(w @ w + b * b))
+    if length == 0.0:  # before the first correction, or where corrections cancelled
+        return 0.0
     low, high = enclose(design.scores(w, b), design.scores(w, b, absolute=True), design.longest_row + 2)
     least = float((np.where(y > 0, low, -high)[used] / sizes).min())
     wide = 1.0 + (design.d + design.longest_row + 16) * 2.0**-52
-    length = float(np.sqrt(w @ w + b * b))
     return least / (length * wide) if least > 0.0 else least / length * wide
 
 

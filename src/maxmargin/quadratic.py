@@ -23,6 +23,7 @@ Floats = NDArray[np.float64]
 
 MOST_STEPS = 100
 TO_THE_WALL = 0.995
+LIFT, REFINEMENTS = 1e-14, 2
 
 
 @final
@@ -42,8 +43,8 @@ class QuadraticProgram:
     """min x'Px/2 + q'x  s.t.  Gx <= h,  Ax = b, with P symmetric positive semidefinite."""
 
     def __init__(self, P: Any, q: Any, G: Any = None, h: Any = None, A: Any = None, b: Any = None) -> None:
-        self.q = np.atleast_1d(np.asarray(q, dtype=np.float64))
-        size = len(self.q)
+        size = np.atleast_1d(q).shape[0]
+        self.q = _vector("q", q, size)
         self.P = _matrix("P", P, size, size)
         self.G = _matrix("G", G, None, size)
         self.A = _matrix("A", A, None, size)
@@ -89,18 +90,23 @@ class QuadraticProgram:
 
     def solve(self, tol: float = 1e-10) -> Multipliers:
         """The optimum and its multipliers. `solved` is false where no step helps any more: infeasible, unbounded, or rounding."""
+        with np.errstate(all="ignore"):  # multipliers without bound overflow; the best point before stands
+            return self._solve(tol)
+
+    def _solve(self, tol: float) -> Multipliers:
         n, p = len(self.h), len(self.b)
         x, nu = np.zeros(len(self.q)), np.zeros(p)
         s, lam = np.maximum(self.h, 1.0), np.ones(n)
-        scale = 1.0 + max(float(np.abs(v).max(initial=0.0)) for v in (self.q, self.h, self.b))
+        dual_size, primal_size = 1.0 + _largest(self.q), 1.0 + max(_largest(self.h), _largest(self.b))
         best, best_error = Multipliers(x, lam, nu, 0, False), np.inf
         for step in range(MOST_STEPS + 1):
             r_d = self.P @ x + self.q + self.G.T @ lam + self.A.T @ nu
             r_p, r_e = self.G @ x + s - self.h, self.A @ x - self.b
             mu = float(s @ lam) / max(n, 1)
             objective = 1.0 + abs(self.objective(x))
-            worst = max(float(np.abs(r).max(initial=0.0)) for r in (r_d, r_p, r_e))
-            error = max(worst / scale, n * mu / objective)
+            error = max(
+                _largest(r_d) / dual_size, _largest(r_p) / primal_size, _largest(r_e) / primal_size, n * mu / objective
+            )
             if error < best_error:
                 best, best_error = Multipliers(x, lam, nu, step, error <= tol), error
             if best.solved or step == MOST_STEPS or not np.isfinite(error):
@@ -118,40 +124,63 @@ class QuadraticProgram:
         return best
 
     def _factor(self, weights: Floats) -> Any:
-        """A solver of [P + G'WG, A'; A, 0], lifted by rounding's worth so that redundant rows do no harm."""
+        """A solver of M = [P + G'WG, A'; A, 0].
+
+        M is scaled to a unit diagonal of its first block and unit rows of A in that scale, and lifted by rounding's worth, so that
+        redundant rows do no harm.
+        """
         size, p = len(self.q), len(self.b)
         matrix = np.zeros((size + p, size + p))
         root = self.G * np.sqrt(weights)[:, None]
         matrix[:size, :size] = self.P + root.T @ root
         matrix[size:, :size], matrix[:size, size:] = self.A, self.A.T
-        lift = 1e-14 * (float(np.abs(np.diag(matrix)).mean()) + 1e-300)
-        matrix[np.diag_indices(size + p)] += np.append(np.full(size, lift), np.full(p, -lift))
+        scale = _inverse(np.sqrt(np.abs(np.diag(matrix)[:size])))
+        scale = np.append(scale, _inverse(np.linalg.norm(self.A * scale, axis=1)))
+        matrix *= scale[:, None] * scale
         if not np.isfinite(matrix).all():
             return None
-        with np.errstate(all="ignore"):
-            factor, pivots, info = scipy.linalg.lapack.dsytrf(matrix, lower=1, lwork=64 * (size + p))
+        matrix[np.diag_indices(size + p)] += np.append(np.full(size, LIFT), np.full(p, -LIFT))
+        factor, pivots, info = scipy.linalg.lapack.dsytrf(matrix, lower=1, overwrite_a=1, lwork=64 * (size + p))
         if info != 0:
             return None
 
         def solve(right: Floats) -> Floats:
-            return np.asarray(scipy.linalg.lapack.dsytrs(factor, pivots, right, lower=1)[0]).ravel()
+            return np.ravel(scipy.linalg.lapack.dsytrs(factor, pivots, right * scale, lower=1)[0]) * scale
 
         return solve
 
     def _direction(
         self, solve: Any, r_d: Floats, r_p: Floats, r_e: Floats, r_c: Floats, s: Floats, lam: Floats
     ) -> tuple[Floats, Floats, Floats, Floats]:
-        size = len(self.q)
-        found = solve(np.append(-r_d + self.G.T @ ((r_c - lam * r_p) / s), -r_e))
-        dx, dnu = found[:size], found[size:]
-        ds = -r_p - self.G @ dx
-        return dx, dnu, ds, -(r_c + lam * ds) / s
+        """The step after which all residuals are 0 to first order:
+
+            P dx + G'dλ + A'dν = -r_d,   G dx + ds = -r_p,   A dx = -r_e,   λ ds + s dλ = -r_c.
+
+        Refined against these equations: weights λ/s of 1e13 cost M its digits, and the lift of its diagonal is no part of them.
+        """
+        dx, dnu, ds, dlam = np.zeros_like(r_d), np.zeros_like(r_e), np.zeros_like(s), np.zeros_like(s)
+        for _ in range(1 + REFINEMENTS):
+            e_d, e_p = r_d + self.P @ dx + self.G.T @ dlam + self.A.T @ dnu, r_p + self.G @ dx + ds
+            e_e, e_c = r_e + self.A @ dx, r_c + lam * ds + s * dlam
+            found = solve(np.append(-e_d + self.G.T @ ((e_c - lam * e_p) / s), -e_e))
+            more = -e_p - self.G @ found[: len(dx)]
+            dx, dnu = dx + found[: len(dx)], dnu + found[len(dx) :]
+            ds, dlam = ds + more, dlam - (e_c + lam * more) / s
+        return dx, dnu, ds, dlam
 
 
 def _length(s: Floats, ds: Floats, lam: Floats, dlam: Floats) -> float:
     """The longest step, 1 / TO_THE_WALL at most, that keeps both positive."""
     fastest = max(float(np.max(-ds / s, initial=0.0)), float(np.max(-dlam / lam, initial=0.0)))
     return 1.0 / max(fastest, TO_THE_WALL)
+
+
+def _largest(values: Floats) -> float:
+    return float(np.abs(values).max(initial=0.0))
+
+
+def _inverse(sizes: Floats) -> Floats:
+    return np.divide(1.0, sizes, out=np.ones_like(sizes), where=sizes > 0.0)
 
 
 def _matrix(name: str, values: Any, rows: int | None, columns: int) -> Floats:

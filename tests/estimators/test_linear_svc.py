@@ -13,7 +13,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 from examples import data
-from maxmargin import DualAscent, LinearSVC, Status
+from maxmargin import SGD, DualAscent, Intercept, InteriorPoint, LinearSVC, Newton, Problem, Ridge, Status, as_design
+from maxmargin.estimators.linear_svc import LOSSES
 
 
 @pytest.mark.parametrize("index", [np.int32, np.int64])
@@ -174,3 +175,141 @@ def test_ten_classes():
     machine = LinearSVC().fit(X / 16, y)
     assert machine.score(X / 16, y) > 0.95
     assert machine.decision_function(X / 16).shape == (1797, 10)
+
+
+def stream_of(n=4000, classes=2, seed=0):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 5))
+    return X, (X @ rng.normal(size=(5, classes)) + 0.5 + rng.normal(size=(n, classes))).argmax(axis=1)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+@pytest.mark.parametrize("intercept", ["free", "penalized"])
+@pytest.mark.parametrize("C", [1e-3, 1e-2])
+def test_partial_fit_over_chunks_approaches_the_batch_optimum(loss, intercept, C):
+    X, y = stream_of()
+    problem = Problem(
+        as_design(X), np.where(y == 1, 1.0, -1.0), LOSSES[loss], Ridge(1.0), np.full(4000, C), Intercept(intercept)
+    )
+    best = Newton(tol=1e-10).solve(problem).certificate.primal
+    machine = LinearSVC(loss=loss, intercept=intercept, C=C, solver="sgd")
+    above = []
+    for start in range(0, 4000, 100):
+        machine.partial_fit(X[start : start + 100], y[start : start + 100], classes=[0, 1])
+        above.append(problem.primal(machine.coef_[0], machine.intercept_[0]) / best - 1.0)
+    assert 0.0 < above[-1] <= 0.1
+    assert above[-1] < above[0]
+    assert machine.status_ is Status.ONLINE
+    assert machine.certificate_.precision == "none"
+    assert machine.certificate_.gap == np.inf
+    assert "No bound" in repr(machine.certificate_)
+
+
+def test_partial_fit_of_all_rows_at_once_is_one_epoch_of_the_solver():
+    X, y = stream_of(300, classes=3)
+    online = LinearSVC(solver="sgd", random_state=3).partial_fit(X, y, classes=[0, 1, 2])
+    with pytest.warns(ConvergenceWarning):
+        fitted = LinearSVC(solver="sgd", random_state=3, max_iter=1, tol=1e-12).fit(X, y)
+    assert np.array_equal(online.coef_, fitted.coef_)  # the intercept of a fit is the best one for them
+    assert online.n_iter_ == fitted.n_iter_ == 1
+
+
+def test_partial_fit_takes_the_options_of_its_solver():
+    X, y = stream_of(200)
+    default, last, other = (
+        LinearSVC(solver=solver).partial_fit(X, y, classes=[0, 1]).coef_
+        for solver in ("sgd", SGD(averaged=False), SGD(order="random"))
+    )
+    assert not np.array_equal(default, last)
+    assert not np.array_equal(default, other)
+    assert np.array_equal(default, LinearSVC(solver=SGD()).partial_fit(X, y, classes=[0, 1]).coef_)
+
+
+@pytest.mark.parametrize("solver", ["auto", "newton", DualAscent(), InteriorPoint()])
+def test_other_solvers_have_no_partial_fit(solver):
+    machine = LinearSVC(solver=solver)
+    assert not hasattr(machine, "partial_fit")
+    with pytest.raises(AttributeError, match="partial_fit"):
+        machine.partial_fit([[0.0], [1.0]], [0, 1], classes=[0, 1])
+    assert hasattr(LinearSVC(solver="sgd"), "partial_fit")
+
+
+@pytest.mark.parametrize(
+    ("call", "words"),
+    [
+        (lambda m, X, y: m.partial_fit(X, y), "first call must name all classes"),
+        (lambda m, X, y: m.partial_fit(X, y, classes=[0]), r"two classes or more are needed, not \[0\]"),
+        (lambda m, X, y: m.partial_fit(X, y, classes=[0, 2]), "labels that the first call did not name"),
+        (
+            lambda m, X, y: m.partial_fit(X, y, classes=[0, 1]).partial_fit(X, y, classes=[0, 2]),
+            r"first call named \[0, 1\]",
+        ),
+        (lambda m, X, y: m.partial_fit(X, y, classes=[0, 1]).partial_fit(X[:, :2], y), "2 features"),
+        (lambda m, X, y: m.partial_fit(X, y, classes=[0, 1], sample_weight=-np.ones(len(y))), "[Nn]egative"),
+        (lambda m, X, y: m.partial_fit(1e200 * X, y, classes=[0, 1]), "squares of a row"),
+    ],
+)
+def test_what_partial_fit_cannot_learn_is_refused_and_leaves_nothing_behind(call, words):
+    X, y = stream_of(50)
+    machine = LinearSVC(solver="sgd")
+    with pytest.raises(ValueError, match=words):
+        call(machine, X, y)
+    if "first call named" not in words and "features" not in words:
+        assert not hasattr(machine, "coef_")
+
+
+def test_fit_starts_over_whatever_partial_fit_had_seen():
+    X, y = stream_of(60, classes=3)
+    machine = LinearSVC(solver="sgd", tol=0.9).partial_fit(X, y, classes=[0, 1, 2])
+    machine.fit(X[:, :2], y % 2)
+    with pytest.raises(ValueError, match="first call must name all classes"):
+        machine.partial_fit(X[:, :2], y % 2)
+    machine.partial_fit(X, y, classes=[0, 1, 2])
+    assert np.array_equal(machine.coef_, LinearSVC(solver="sgd").partial_fit(X, y, classes=[0, 1, 2]).coef_)
+
+
+def test_rows_without_weight_teach_nothing():
+    X, y = stream_of(100)
+    weight = np.where(np.arange(100) < 60, 1.0, 0.0)
+    one = LinearSVC(solver="sgd").partial_fit(X, y, classes=[0, 1], sample_weight=weight)
+    again = LinearSVC(solver="sgd").partial_fit(X, np.where(weight > 0, y, 1 - y), classes=[0, 1], sample_weight=weight)
+    assert np.array_equal(one.coef_, again.coef_)
+
+
+def test_the_objective_of_a_pass_is_that_of_the_published_numbers():
+    X, y = stream_of(100)
+    X = X.astype(np.float32)
+    machine = LinearSVC(solver="sgd").partial_fit(X, y, classes=[0, 1])
+    assert machine.coef_.dtype == np.float32
+    assert machine.certificate_.verify(X, y).primal == pytest.approx(machine.certificate_.primal, rel=1e-14)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "squared_hinge"])
+def test_the_plan_of_an_estimator_is_the_plan_of_its_problem(loss):
+    X, y = data()
+    machine = LinearSVC(loss=loss)
+    found = machine.plan(X, y)
+    assert found.solver in ("dual_ascent", "newton")
+    assert not hasattr(machine, "n_features_in_"), "nothing is fitted"
+    named, auto = LinearSVC(loss=loss, solver=found.solver).fit(X, y), LinearSVC(loss=loss).fit(X, y)
+    assert np.array_equal(named.coef_, auto.coef_)
+    weight = np.zeros(len(y))
+    weight[:7] = 1.0
+    assert machine.plan(X, y, weight).estimates.keys() == found.estimates.keys()
+
+
+@pytest.mark.parametrize("solver", ["dual_ascent", "newton", "interior_point", "quadratic_program", "gradient", "sgd"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_every_named_solver_fits_within_its_certificate(solver, classes):
+    X, y = data(classes=classes)
+    machine = LinearSVC(solver=solver, C=0.1, tol=0.05, max_iter=10**4).fit(X, y)
+    assert machine.status_ is Status.SOLVED
+    best = LinearSVC(solver="newton", C=0.1, tol=1e-10).fit(X, y).certificate_
+    rounding = 1e-13 * best.primal
+    assert machine.certificate_.dual <= best.primal + rounding
+    assert best.dual - rounding <= machine.certificate_.primal <= best.primal + machine.certificate_.gap + rounding
+
+
+def test_a_solver_that_cannot_is_refused_in_its_own_words():
+    with pytest.raises(ValueError, match="MaximumMargin: the loss must be HardMargin"):
+        LinearSVC(solver="maximum_margin").fit(*data())

@@ -85,7 +85,7 @@ class CertifiedClassifier(CallbackSupportMixin, LinearClassifier):  # type: igno
                 return self.solver
             return make_solver(self.solver, problem, self.tol, self.max_iter, seed)
 
-        solutions = self._examined(problems, solve_all(problems, make, watch, threads), watch)
+        solutions = self._examined(objective, problems, solve_all(problems, make, watch, threads), watch)
         self._publish(objective, solutions, design.n)
         task.end()
         self._announce(watch)
@@ -131,11 +131,13 @@ class CertifiedClassifier(CallbackSupportMixin, LinearClassifier):  # type: igno
         """
         check_is_fitted(self)
         claim = self.certificate_.claim
-        if not isinstance(claim, LinearClaim):
+        if self.status_ is Status.ONLINE or not isinstance(claim, LinearClaim):
             raise ValueError(f"{type(self).__name__}.kkt_residuals: partial_fit keeps no multipliers. Use fit.")
         return tuple(kkt_residuals(*point) for point in claim.points(X, y, sample_weight))
 
-    def _examined(self, problems: list[Problem], solutions: tuple[Solution, ...], watch: Watch) -> tuple[Solution, ...]:
+    def _examined(
+        self, objective: Objective, problems: list[Problem], solutions: tuple[Solution, ...], watch: Watch
+    ) -> tuple[Solution, ...]:
         """The solutions to publish; raise where there is none."""
         return solutions
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self, final
@@ -115,6 +116,7 @@ class HalfspaceLP(LinearClassifier):
             found.append(self._program(X, target, started))
             if self.proof:
                 proofs.append(separability(X, target, bool(self.fit_intercept), proposed=found[-1]))
+                found[-1] = _corrected(found[-1], proofs[-1])
         self.classes_ = classes
         self.coef_ = np.stack([program.w for program in found])
         self.intercept_ = np.array([program.b for program in found])
@@ -136,3 +138,16 @@ class HalfspaceLP(LinearClassifier):
                 f"HalfspaceLP(max_time={self.max_time}): the linear program was not solved in time. Raise max_time."
             )
         return program
+
+
+def _corrected(program: Halfspace, verdict: Separable | Inseparable) -> Halfspace:
+    """The program's answer, or where its tolerance hid a thin separation the proof's, with functional margins of 1 and value 0."""
+    if (
+        isinstance(verdict, Inseparable)
+        or verdict.w.dtype == object
+        or (np.array_equal(verdict.w, program.w) and verdict.b == program.b)
+    ):
+        return program
+    functional = verdict.margin[0] * float(np.linalg.norm(verdict.w))
+    scale = math.ldexp(1.0, 1 - math.frexp(functional)[1]) if functional > 0.0 else 1.0
+    return Halfspace(verdict.w * scale, float(verdict.b) * scale, 0.0, np.zeros_like(program.multipliers), program.steps)

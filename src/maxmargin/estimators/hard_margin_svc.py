@@ -22,11 +22,18 @@ from maxmargin.solvers import MaximumMargin, Solver, Watch
 
 @final
 class InseparableError(ValueError):
-    """No hyperplane separates the classes. `proof` is the Inseparable, whose `.check` repeats the proof exactly."""
+    """No hyperplane separates the classes. `proof.check(X, y)` repeats the proof exactly.
 
-    def __init__(self, message: str, proof: Inseparable) -> None:
-        super().__init__(message)
+    Of more than two classes, `label` is the one that no hyperplane separates from the rest, and `proof.check(X, y == label)` the check.
+    """
+
+    def __init__(self, message: str, proof: Inseparable, label: Any = None) -> None:
+        super().__init__(message, proof, label)  # all of them, so that the error can be pickled
         self.proof = proof
+        self.label = label
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 @final
@@ -128,14 +135,19 @@ class HardMarginSVC(CertifiedClassifier):
         intercept = Intercept.FREE if self.fit_intercept else Intercept.NONE
         return Objective(HardMargin(), 1.0, intercept, 1.0, None, classes)
 
-    def _examined(self, problems: list[Problem], solutions: tuple[Solution, ...], watch: Watch) -> tuple[Solution, ...]:
+    def _examined(
+        self, objective: Objective, problems: list[Problem], solutions: tuple[Solution, ...], watch: Watch
+    ) -> tuple[Solution, ...]:
         """Solutions that separate, each one: where the solver found none, a proof decides, and either helps it or is raised."""
+        labels = objective.classes.tolist() if len(problems) > 1 else [None]
         return tuple(
-            solution if math.isfinite(solution.certificate.primal) else self._decided(problem, solution, watch)
-            for problem, solution in zip(problems, solutions, strict=True)
+            solution if math.isfinite(solution.certificate.primal) else self._decided(problem, label, solution, watch)
+            for problem, label, solution in zip(problems, labels, solutions, strict=True)
         )
 
-    def _decided(self, problem: Problem, solution: Solution, watch: Watch) -> Solution:
+    def _decided(self, problem: Problem, label: Any, solution: Solution, watch: Watch) -> Solution:
+        if watch.by_signal:
+            raise KeyboardInterrupt
         if solution.status in (Status.MAX_TIME, Status.INTERRUPTED):
             raise TimeoutError(
                 f"HardMarginSVC(max_time={self.max_time}): no separating hyperplane was found after {watch.seconds:.3g} s, and none "
@@ -145,15 +157,23 @@ class HardMarginSVC(CertifiedClassifier):
         verdict = separability(problem.design.data[used], problem.target[used], bool(self.fit_intercept))
         if isinstance(verdict, Inseparable):
             proof = Inseparable(used[verdict.indices], verdict.multipliers, verdict.intercept)
+            whose = "" if label is None else f"class {label!r} against the rest is "
             raise InseparableError(
-                f"HardMarginSVC.fit(X, y): {proof!r}\nUse LinearSVC, whose margin is soft. The proof is in this error's `proof`.",
+                f"HardMarginSVC.fit(X, y): {whose}{proof!r}\nUse LinearSVC, whose margin is soft. "
+                "The proof is in this error's `proof`.",
                 proof,
+                label,
             )
         return self._from_separating(problem, verdict, solution, watch)
 
     def _from_separating(self, problem: Problem, verdict: Separable, solution: Solution, watch: Watch) -> Solution:
         """The solve that starts from a hyperplane known to separate."""
-        point = conclude(problem, verdict.w.astype(np.float64), float(verdict.b), solution.dual)
+        largest = (
+            max(1, *map(abs, verdict.w), abs(verdict.b)) if verdict.w.dtype == object else 1
+        )  # whole numbers of any size
+        w = np.array([v / largest for v in verdict.w], dtype=np.float64)
+        with np.errstate(all="ignore"):  # an overflow shows as P = ∞
+            point = conclude(problem, w, float(verdict.b / largest), solution.dual)
         start = Solution(*point, Status.PRECISION, solution.work)
         if not math.isfinite(start.certificate.primal):
             raise ArithmeticError(

@@ -173,7 +173,7 @@ class LinearSVC(CertifiedClassifier):
     @all_or_nothing
     @_fit_context(prefer_skip_nested_validation=True)  # type: ignore[untyped-decorator]
     def partial_fit(self, X: Any, y: Any, classes: Any = None, sample_weight: Any = None) -> Self:
-        """One stochastic pass over rows X with labels y, from where the last call ended; only with solver="sgd".
+        """One stochastic pass over rows X with labels y, from where the last call ended; only with solver="sgd". `fit` starts over.
 
         Each row stands for all the rows seen so far, so that C keeps its meaning. There is no certificate: the data is gone.
 
@@ -209,17 +209,20 @@ class LinearSVC(CertifiedClassifier):
         for problem, stream in zip(problems, streams, strict=True):
             stream.w, stream.sum_w = stream.w.copy(), stream.sum_w.copy()
             solver.advance(problem, stream, rows=seen)
-        self._streams, self._seen = streams, seen
         found = [stream.average() if solver.averaged else (stream.w, stream.b) for stream in streams]
-        parts = tuple(unbounded(problem, w, b) for problem, (w, b) in zip(problems, found, strict=True))
-        solutions = tuple(
-            Solution(w.astype(design.dtype), b, np.zeros(design.n), part, Status.ONLINE, Work(epochs=1))
-            for (w, b), part in zip(found, parts, strict=True)
-        )
-        self._publish(objective, solutions, design.n)
-        self.certificate_ = replace(self.certificate_, claim=None)
+        solutions = []
+        for problem, (w, b) in zip(problems, found, strict=True):
+            coef = w.astype(design.dtype)
+            reached = unbounded(problem, coef.astype(np.float64), b)
+            solutions.append(Solution(coef, b, np.zeros(design.n), reached, Status.ONLINE, Work(epochs=1)))
+        self._publish(objective, tuple(solutions), design.n)
         self.status_ = Status.ONLINE
+        self._streams, self._seen = streams, seen
         return self
+
+    def _publish(self, objective: Objective, solutions: tuple[Solution, ...], rows: int) -> None:
+        super()._publish(objective, solutions, rows)
+        self.__dict__.pop("_streams", None)  # a model of other rows: `partial_fit` cannot go on from the old ones
 
     def _named_classes(self, classes: Any, first: bool) -> NDArray[Any]:
         if first and classes is None:

@@ -192,7 +192,9 @@ class Perceptron(LinearClassifier):
         self._check_range(design)
         updates, watch = self._updates(), Watch(self.max_time)
         targets = one_vs_rest(np.searchsorted(known, y), len(known))
-        states = tuple(Halfplane.at_zero(design.d) for _ in targets) if first else self._states
+        states = (
+            tuple(Halfplane.at_zero(design.d) for _ in targets) if first else tuple(state.copy() for state in self._states)
+        )
         used = np.flatnonzero(row_lengths(design, updates.intercept) > 0.0)
         ending = Ending.MAX_ITER
         for target, state in zip(targets, states, strict=True):

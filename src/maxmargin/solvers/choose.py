@@ -21,7 +21,7 @@ from maxmargin.solvers.base import Solver, Watch
 from maxmargin.solvers.dual_ascent import DualAscent
 from maxmargin.solvers.gradient import Gradient
 from maxmargin.solvers.interior_point import InteriorPoint
-from maxmargin.solvers.maximum_margin import MaximumMargin
+from maxmargin.solvers.maximum_margin import FEW_COLUMNS, MaximumMargin
 from maxmargin.solvers.newton import Newton
 from maxmargin.solvers.quadratic import Quadratic
 from maxmargin.solvers.sgd import SGD
@@ -179,7 +179,8 @@ def _sgd(problem: Problem, tol: float) -> Estimate:
 
 
 def _maximum_margin(problem: Problem, tol: float) -> Estimate:
-    soft = _interior_point(problem, tol) if problem.design.d <= problem.design.n / 10 else _dual_ascent(problem, tol)
+    by_columns = problem.design.d <= min(problem.design.n, FEW_COLUMNS)
+    soft = _interior_point(problem, tol) if by_columns else _dual_ascent(problem, tol)
     return Estimate(4.0 * soft.seconds, soft.bytes)
 
 

@@ -97,8 +97,9 @@ def _curvature(problem: Problem) -> float:
     for _ in range(POWER_STEPS):
         pulled = problem.cost * problem.design.scores(v, size * extra)
         v, extra = problem.design.combine(pulled), size * float(pulled.sum())
-        largest = float(np.hypot(np.linalg.norm(v), extra))
-        if largest == 0.0:
+        unit = max(float(np.abs(v).max(initial=0.0)), abs(extra))  # taken out first: squares could overflow
+        if unit == 0.0:
             break
+        largest = unit * float(np.hypot(np.linalg.norm(v / unit), extra / unit))
         v, extra = v / largest, extra / largest
     return problem.penalty.strength + 1.1 * problem.loss.curvature * largest
