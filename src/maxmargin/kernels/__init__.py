@@ -27,3 +27,7 @@ from maxmargin.kernels.rows import Table as Table
 from maxmargin.kernels.rows import as_rows as as_rows
 from maxmargin.kernels.stationary import Gaussian as Gaussian
 from maxmargin.kernels.stationary import Laplacian as Laplacian
+from maxmargin.kernels.strings import AMINO_ACIDS as AMINO_ACIDS
+from maxmargin.kernels.strings import NUCLEOTIDES as NUCLEOTIDES
+from maxmargin.kernels.strings import Spectrum as Spectrum
+from maxmargin.kernels.strings import WeightedDegree as WeightedDegree
