@@ -1,4 +1,6 @@
+import pickle
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -80,6 +82,23 @@ RULES = [
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix, sp.csr_array])
 def test_laws(kernel, form):
     check_kernel(kernel, form(draw(15)), NAMES)
+
+
+@pytest.mark.parametrize("kernel", RULES, ids=range(len(RULES)))
+def test_values_survive_pickling(kernel):
+    again = pickle.loads(pickle.dumps(kernel))
+    assert again == kernel
+    assert np.array_equal(again.block(draw(5)), kernel.block(draw(5)))
+
+
+def test_the_page_runs():
+    """The code of docs/kernels.md, and its list of rules names what exists."""
+    page = (Path(__file__).parents[2] / "docs" / "kernels.md").read_text()
+    code = page.split("```python")[1].split("```")[0]
+    A, B = draw(6), draw(5, seed=1)
+    exec(code, {"A": A, "B": B, "x": A[0], "z": B[0]})
+    for rule in ("weighted", "polynomial", "exp", "after", "on", "normalized", "centered"):
+        assert f"`k.{rule}(" in page
 
 
 @pytest.mark.parametrize("form", [np.asarray, sp.csr_matrix])

@@ -1,3 +1,5 @@
+import copy
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -140,7 +142,10 @@ def test_a_table_is_a_value():
     assert hash(Table([[1, 0], [0.1, 2]])) == hash(table)
     assert Table([[1.0]]) != table
     assert Table(np.empty((0, 3))) == eval(repr(Table(np.empty((0, 3)))))
-    with pytest.raises(ValueError, match="read-only"):
-        table.array[0, 0] = 3.0
+    for again in (table, copy.deepcopy(table), pickle.loads(pickle.dumps(table))):
+        assert again == table
+        assert hash(again) == hash(table)
+        with pytest.raises(ValueError, match="read-only"):
+            again.array[0, 0] = 3.0
     with pytest.raises(ValueError, match="finite"):
         Table([[np.nan]])

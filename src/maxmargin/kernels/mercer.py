@@ -122,14 +122,15 @@ def _upper_bound(K: Floats, error: Floats | None, z: Floats) -> float:
     """
     n = K.shape[0]
     size = np.abs(z)
-    spread = 0.0 if error is None else OWN_ROUNDING * float(size @ (error @ size)) + 4.0 * n * n * TINY
+    own = OWN_ROUNDING * (1.0 + gamma(4 * n + 8))  # these bounds are such sums themselves
+    spread = 0.0 if error is None else own * float(size @ (error @ size)) + 4.0 * n * n * TINY
     value = float(z @ (K @ z))
-    rounding = gamma(2 * n + 4) * float(size @ (np.abs(K) @ size)) * (1.0 + gamma(2 * n + 4)) + 4.0 * n * n * TINY
-    bound = OWN_ROUNDING * rounding + spread
-    above = float(value + bound + UNIT * abs(value))
+    rounding = own * gamma(2 * n + 4) * float(size @ (np.abs(K) @ size)) + 4.0 * n * n * TINY
+    bound = rounding + spread
+    above = float(value + bound + 4.0 * UNIT * (abs(value) + bound))
     if above < 0.0:
         return above
-    if n > LARGEST_EXACT or not np.isfinite(bound) or value + spread > OWN_ROUNDING * rounding:  # in fractions no better
+    if n > LARGEST_EXACT or not np.isfinite(bound) or value + spread > rounding:  # in fractions no better
         return np.inf
     exact = [Fraction(float(v)) for v in z]
     total = Fraction(spread)

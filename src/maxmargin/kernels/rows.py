@@ -260,8 +260,9 @@ class Pairs:
         """γ_k (|x| + |z|)²: where rows are far from the origin and near each other, digits cancel."""
         left, right = self.numbers
         # The norms sum whole rows, the products only common places.
-        g = gamma(max(left.longest, right.longest) + 4)
-        return g * (1.0 + 2.0 * g) * (np.sqrt(left.norms_sq)[:, None] + np.sqrt(right.norms_sq)) ** 2 + self.terms * TINY
+        terms = max(left.longest, right.longest) + 4
+        g = gamma(terms)
+        return g * (1.0 + 2.0 * g) * (np.sqrt(left.norms_sq)[:, None] + np.sqrt(right.norms_sq)) ** 2 + 4 * terms * TINY
 
     @cached_property
     def distances(self) -> Floats:
@@ -305,6 +306,9 @@ class Table:
         array.flags.writeable = False
         self.array = array
         self._hash = hash((array.shape, (array + 0.0).tobytes()))  # + 0.0: the two zeros are equal
+
+    def __reduce__(self) -> tuple[type[Table], tuple[Floats]]:
+        return Table, (self.array,)  # copies are read-only too, and hash anew where hashes of bytes differ
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Table) and np.array_equal(self.array, other.array)
