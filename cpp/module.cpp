@@ -19,6 +19,7 @@
 
 #include "maxmargin/core.hpp"
 #include "maxmargin/dual_ascent.hpp"
+#include "maxmargin/strings.hpp"
 #include "maxmargin/structure.hpp"
 
 namespace nb = nanobind;
@@ -163,6 +164,78 @@ void norms_sq(const Rows& rows, Out<double> out, int threads) {
   expect(std::int64_t(out.shape(0)) == rows.view.n, "out has the wrong length");
   nb::gil_scoped_release free;
   core().norms_sq(rows.view, out.data(), team(threads, rows.stored));
+}
+
+// --- strings -------------------------------------------------------------------------------------------------------
+
+using maxmargin::Strings;
+
+Strings strings(const In<std::uint8_t>& letters, const In<std::int64_t>& start) {
+  expect(start.shape(0) >= 1, "offsets must hold at least one number");
+  const Strings x{letters.data(), start.data(), std::int64_t(start.shape(0)) - 1};
+  const char* fault = maxmargin::strings_fault(x.start, x.n, std::int64_t(letters.shape(0)));
+  expect(fault == nullptr, fault);
+  return x;
+}
+
+// Profile i is written to words and counts from start[i] - start[0] on, where the string has as much room as letters.
+void profiles(In<std::uint8_t> letters, In<std::int64_t> start, In<std::uint16_t> code, int bits, int k,
+              Out<std::uint64_t> words, Out<double> counts, Out<std::int64_t> distinct, int threads) {
+  const Strings x = strings(letters, start);
+  const std::int64_t size = x.start[x.n] - x.start[0];
+  expect(code.shape(0) == 256 && bits >= 1 && bits <= 8 && k >= 1 && k * bits <= 64, "a word must fit into 64 bits");
+  expect(std::int64_t(words.shape(0)) == size && std::int64_t(counts.shape(0)) == size,
+         "words and counts need one entry per letter");
+  expect(std::int64_t(distinct.shape(0)) == x.n, "distinct needs one entry per string");
+  nb::gil_scoped_release free;
+  std::vector<std::int64_t> room(std::size_t(x.n));
+  for (std::int64_t i = 0; i < x.n; ++i) room[std::size_t(i)] = x.start[i] - x.start[0];
+  maxmargin::profiles(x, {code.data(), bits, k}, room.data(), words.data(), counts.data(), distinct.data(),
+                      team(threads, size));
+}
+
+void spectrum(In<std::uint64_t> words, In<double> counts, In<std::int64_t> start, In<std::uint64_t> other_words,
+              In<std::int64_t> other_start, In<std::int64_t> other_rows, In<double> other_counts,
+              nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> K, int threads) {
+  const std::int64_t n = std::int64_t(K.shape(0)), m = std::int64_t(K.shape(1));
+  const std::int64_t stored = std::int64_t(words.shape(0)), posted = std::int64_t(other_rows.shape(0));
+  const std::int64_t distinct = std::int64_t(other_words.shape(0));
+  expect(std::int64_t(start.shape(0)) == n + 1 && std::int64_t(counts.shape(0)) == stored, "one profile per row of K");
+  expect(maxmargin::strings_fault(start.data(), n, stored) == nullptr, "start must rise to the number of words");
+  expect(std::int64_t(other_start.shape(0)) == distinct + 1 && std::int64_t(other_counts.shape(0)) == posted,
+         "postings must fit together");
+  expect(maxmargin::strings_fault(other_start.data(), distinct, posted) == nullptr, "the starts of postings must rise");
+  for (std::int64_t q = 0; q < posted; ++q)
+    expect(other_rows.data()[q] >= 0 && other_rows.data()[q] < m, "postings must name columns of K");
+  nb::gil_scoped_release free;
+  for (std::int64_t p = 0; p < n * m; ++p) K.data()[p] = 0;
+  maxmargin::spectrum({words.data(), counts.data(), start.data(), n},
+                      {other_words.data(), other_start.data(), other_rows.data(), other_counts.data(), distinct}, m,
+                      K.data(), team(threads, n * m));
+}
+
+maxmargin::Degree degree(const In<bool>& letter, const In<double>& worth) {
+  expect(letter.shape(0) == 256 && worth.shape(0) >= 1, "one flag per byte, and the worth of a run of 0");
+  return {letter.data(), worth.data(), std::int64_t(worth.shape(0)) - 1};
+}
+
+void weighted_degrees(In<std::uint8_t> letters, In<std::int64_t> start, In<std::uint8_t> other_letters,
+                      In<std::int64_t> other_start, In<bool> letter, In<double> worth,
+                      nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> K, int threads) {
+  const Strings x = strings(letters, start), z = strings(other_letters, other_start);
+  const maxmargin::Degree by = degree(letter, worth);
+  expect(std::int64_t(K.shape(0)) == x.n && std::int64_t(K.shape(1)) == z.n, "K needs one row and column per string");
+  nb::gil_scoped_release free;
+  maxmargin::weighted_degrees(x, z, by, K.data(), team(threads, (x.start[x.n] - x.start[0]) * z.n));
+}
+
+void own_degrees(In<std::uint8_t> letters, In<std::int64_t> start, In<bool> letter, In<double> worth, Out<double> own,
+                 int threads) {
+  const Strings x = strings(letters, start);
+  const maxmargin::Degree by = degree(letter, worth);
+  expect(std::int64_t(own.shape(0)) == x.n, "own needs one entry per string");
+  nb::gil_scoped_release free;
+  maxmargin::own_degrees(x, by, own.data(), team(threads, x.start[x.n] - x.start[0]));
 }
 
 // --- dual ascent ---------------------------------------------------------------------------------------------------
@@ -330,6 +403,14 @@ NB_MODULE(_core, m) {
   m.def("scores", &scores, "rows"_a, "w"_a, "b"_a, "z"_a, "threads"_a, "absolute"_a = false);
   m.def("combine", &combine, "rows"_a, "a"_a, "u"_a, "threads"_a, "absolute"_a = false);
   m.def("norms_sq", &norms_sq, "rows"_a, "out"_a, "threads"_a);
+
+  m.def("profiles", &profiles, "letters"_a, "start"_a, "code"_a, "bits"_a, "k"_a, "words"_a, "counts"_a, "distinct"_a,
+        "threads"_a);
+  m.def("spectrum", &spectrum, "words"_a, "counts"_a, "start"_a, "other_words"_a, "other_start"_a, "other_rows"_a,
+        "other_counts"_a, "K"_a, "threads"_a);
+  m.def("weighted_degrees", &weighted_degrees, "letters"_a, "start"_a, "other_letters"_a, "other_start"_a, "letter"_a,
+        "worth"_a, "K"_a, "threads"_a);
+  m.def("own_degrees", &own_degrees, "letters"_a, "start"_a, "letter"_a, "worth"_a, "own"_a, "threads"_a);
 
   m.def("sgd", &sgd, "rows"_a, "y"_a, "pull"_a, "v"_a, "q"_a, "order"_a, "batch"_a, "squared"_a, "shuffled"_a, "first"_a,
         "decay"_a, "intercept_shrink"_a, "intercept_pull"_a, "seed"_a, "steps"_a, "weight"_a, "b"_a, "b_total"_a,

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from maxmargin import DualAscent, Hinge, Intercept, SquaredHinge
+from maxmargin.kernels import Kernel
 from maxmargin.losses import MarginLoss
 from maxmargin.penalties import Penalty
 from maxmargin.solvers import Solver
-from maxmargin.testing import check_loss, check_penalty, check_solver, planted_problem
+from maxmargin.testing import check_kernel, check_loss, check_penalty, check_solver, planted_problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,40 @@ def test_a_broken_penalty_is_caught(method):
     check_penalty(BrokenRidge("none"))
     with pytest.raises(AssertionError):
         check_penalty(BrokenRidge(method))
+
+
+@dataclass(frozen=True, slots=True)
+class BrokenKernel(Kernel):
+    """x'z with one law broken."""
+
+    law: str
+
+    @property
+    def positive(self):
+        return True
+
+    def tile(self, pairs):
+        K = pairs.inner.copy()
+        if self.law == "element":
+            K += pairs.left.n
+        if self.law == "blocks":
+            K[:, -1] += 1e-6
+        return -K if self.law == "positive" else K
+
+    def own(self, rows):
+        return (-1.0 if self.law == "positive" else 1.0) * rows.norms_sq + (3.0 if self.law == "diagonal" else 0.0)
+
+    def __repr__(self):
+        law = "another" if self.law == "repr" else self.law
+        return f"BrokenKernel({law!r})"
+
+
+@pytest.mark.parametrize("law", ["element", "blocks", "positive", "repr", "diagonal"])
+def test_a_broken_kernel_is_caught(law):
+    X = np.random.default_rng(0).normal(size=(9, 2))
+    check_kernel(BrokenKernel("none"), X)
+    with pytest.raises(AssertionError):
+        check_kernel(BrokenKernel(law), X)
 
 
 @dataclass(frozen=True, slots=True)

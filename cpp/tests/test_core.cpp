@@ -1,9 +1,11 @@
 // Each loop against brute force: products for every storage, dual ascent against exhaustive coordinate search and the KKT
 // conditions, the perceptron and stochastic steps against the same loops written down plainly. A plain program: prints one
 // line per check and returns the number of failures.
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstdio>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "maxmargin/perceptron.hpp"
 #include "maxmargin/products.hpp"
 #include "maxmargin/sgd.hpp"
+#include "maxmargin/strings.hpp"
 #include "maxmargin/structure.hpp"
 
 using namespace maxmargin;
@@ -343,6 +346,117 @@ void test_structure() {
   check(csr_fault(columns, start, 2, 3, 4, canonical) != nullptr, "a wrong end is found");
 }
 
+struct Text {
+  std::string letters;
+  std::vector<std::int64_t> start{0};
+
+  Text(std::int64_t n, std::uint64_t seed) {
+    Random random(seed);
+    for (std::int64_t i = 0; i < n; ++i) {
+      for (std::int64_t size = below(random, 12); size > 0; --size) letters += "ACGTN"[below(random, 5)];
+      start.push_back(std::int64_t(letters.size()));
+    }
+  }
+  Strings view() const {
+    return {reinterpret_cast<const std::uint8_t*>(letters.data()), start.data(), std::int64_t(start.size()) - 1};
+  }
+  std::string at(std::int64_t i) const {
+    return letters.substr(std::size_t(start[std::size_t(i)]),
+                          std::size_t(start[std::size_t(i) + 1] - start[std::size_t(i)]));
+  }
+};
+
+bool known(const std::string& s) { return s.find('N') == std::string::npos; }
+
+void test_spectrum(int k, int threads) {
+  const Text left(9, 21), right(7, 22);
+  std::uint16_t code[256];
+  for (std::uint16_t& each : code) each = no_letter;
+  for (int c = 0; c < 4; ++c) code[std::uint8_t("ACGT"[c])] = std::uint16_t(c);
+  const auto profiled = [&](const Text& text, std::vector<std::uint64_t>& words, std::vector<double>& counts,
+                            std::vector<std::int64_t>& start) {
+    std::vector<std::uint64_t> room(text.letters.size());
+    std::vector<double> times(text.letters.size());
+    std::vector<std::int64_t> distinct(text.start.size() - 1);
+    profiles(text.view(), {code, 2, k}, text.start.data(), room.data(), times.data(), distinct.data(), threads);
+    start = {0};
+    for (std::size_t i = 0; i < distinct.size(); ++i) {
+      for (std::int64_t p = 0; p < distinct[i]; ++p) {
+        words.push_back(room[std::size_t(text.start[i] + p)]);
+        counts.push_back(times[std::size_t(text.start[i] + p)]);
+      }
+      start.push_back(std::int64_t(words.size()));
+    }
+  };
+  std::vector<std::uint64_t> words, others, sorted;
+  std::vector<double> counts, other_counts, posted;
+  std::vector<std::int64_t> start, other_start, first{0}, rows;
+  profiled(left, words, counts, start);
+  profiled(right, others, other_counts, other_start);
+  sorted = others;
+  std::sort(sorted.begin(), sorted.end());
+  sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
+  for (const std::uint64_t word : sorted) {
+    for (std::size_t j = 0; j + 1 < other_start.size(); ++j)
+      for (std::int64_t p = other_start[j]; p < other_start[j + 1]; ++p)
+        if (others[std::size_t(p)] == word) rows.push_back(std::int64_t(j)), posted.push_back(other_counts[std::size_t(p)]);
+    first.push_back(std::int64_t(rows.size()));
+  }
+  std::vector<double> K(9 * 7, 0.0);
+  spectrum({words.data(), counts.data(), start.data(), 9},
+           {sorted.data(), first.data(), rows.data(), posted.data(), std::int64_t(sorted.size())}, 7, K.data(), threads);
+  bool right_values = true;
+  for (std::int64_t i = 0; i < 9; ++i)
+    for (std::int64_t j = 0; j < 7; ++j) {
+      const std::string x = left.at(i), z = right.at(j);
+      double sum = 0;
+      for (std::size_t s = 0; s + std::size_t(k) <= x.size(); ++s)
+        for (std::size_t t = 0; t + std::size_t(k) <= z.size(); ++t)
+          sum += x.substr(s, std::size_t(k)) == z.substr(t, std::size_t(k)) && known(x.substr(s, std::size_t(k)));
+      right_values &= sum == K[std::size_t(i * 7 + j)];
+    }
+  check(right_values, "the spectrum counts every pair of equal k-mers");
+}
+
+void test_weighted_degree(std::int64_t d, int threads) {
+  const Text left(9, 31), right(7, 32);
+  bool letter[256] = {};
+  for (const char c : {'A', 'C', 'G', 'T'}) letter[std::uint8_t(c)] = true;
+  std::vector<double> beta, worth{0.0}, K(9 * 7, -1.0), own(9, -1.0);
+  for (std::int64_t l = 1; l <= d; ++l) {
+    beta.push_back(double(1 << l));  // whole numbers: exact
+    worth.push_back(worth.back() + beta.back());
+  }
+  const Degree by{letter, worth.data(), d};
+  weighted_degrees(left.view(), right.view(), by, K.data(), threads);
+  own_degrees(left.view(), by, own.data(), threads);
+  const auto brute = [&](const std::string& x, const std::string& z) {
+    double sum = 0;
+    for (std::size_t l = 1; l <= std::size_t(d); ++l)
+      for (std::size_t t = 0; t + l <= std::min(x.size(), z.size()); ++t)
+        if (x.substr(t, l) == z.substr(t, l) && known(x.substr(t, l))) sum += beta[l - 1];
+    return sum;
+  };
+  bool right_values = true;
+  for (std::int64_t i = 0; i < 9; ++i) {
+    for (std::int64_t j = 0; j < 7; ++j) right_values &= brute(left.at(i), right.at(j)) == K[std::size_t(i * 7 + j)];
+    right_values &= brute(left.at(i), left.at(i)) == own[std::size_t(i)];
+  }
+  check(right_values, "the weighted degree counts every common substring in place");
+}
+
+void test_strings() {
+  for (const int threads : {1, 2, 3}) {
+    for (const int k : {1, 2, 3, 5, 32}) test_spectrum(k, threads);
+    for (const std::int64_t d : {1, 2, 4, 20}) test_weighted_degree(d, threads);
+  }
+  const std::int64_t rising[] = {0, 2, 2, 5}, falling[] = {0, 3, 2, 5}, before[] = {-1, 0, 0, 0};
+  check(strings_fault(rising, 3, 5) == nullptr, "offsets that rise pass");
+  check(strings_fault(falling, 3, 5) != nullptr, "offsets that fall are found");
+  check(strings_fault(before, 3, 5) != nullptr, "an offset before the buffer is found");
+  check(strings_fault(rising, 3, 4) != nullptr, "an offset beyond the buffer is found");
+}
+
 void test_random() {
   Random random(5);
   std::int64_t counts[6] = {};
@@ -380,6 +494,7 @@ int main() {
     test_descent<double, std::int32_t>(loss, 2, true, 1.0, 1.0, 0.001, 1.0);  // the first step forgets all: the scale is 0
   }
   test_structure();
+  test_strings();
   test_random();
   return failures;
 }

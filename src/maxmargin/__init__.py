@@ -1,5 +1,6 @@
 """Large-margin learning with proof: every fit ends in a certificate."""
 
+from maxmargin import kernels as kernels
 from maxmargin.certificate import Certificate as Certificate
 from maxmargin.certificate import certify as certify
 from maxmargin.design import Dense as Dense

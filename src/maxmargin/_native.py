@@ -19,10 +19,14 @@ isa = _core.isa
 isas = _core.isas
 max_threads = _core.max_threads
 norms_sq = _core.norms_sq
+own_degrees = _core.own_degrees
+profiles = _core.profiles
 scores = _core.scores
 sgd = _core.sgd
 sparse = _core.sparse
+spectrum = _core.spectrum
 use_isa = _core.use_isa
+weighted_degrees = _core.weighted_degrees
 
 
 def choose_isa(name: str | None) -> None:

@@ -1,4 +1,4 @@
-"""The laws that losses, penalties and solvers obey, for ours and for yours.
+"""The laws that losses, penalties, kernels and solvers obey, for ours and for yours.
 
 Each `check_*` draws its own examples from a seed and raises AssertionError with the numbers when a law is broken. Tolerances
 follow from the theory or from the rounding that the contracts allow.
@@ -6,9 +6,14 @@ follow from the theory or from the rounding that the contracts allow.
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Mapping
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin import kernels
 from maxmargin.certificate import UNIT, certify, feasible
 from maxmargin.design import Dense
 from maxmargin.losses import Loss
@@ -85,6 +90,44 @@ def check_penalty(penalty: Penalty, seed: int = 0) -> None:
             for trial in (x + 1e-3 * v, x + v, np.zeros_like(x), w):
                 assert moreau(x) <= moreau(trial) + slack, f"{penalty!r}: prox(w, {step}) is not optimal"
     assert penalty.value(np.zeros(3)) == 0.0, f"{penalty!r}: value(0) must be 0"
+
+
+def check_kernel(kernel: kernels.Kernel, X: Any, names: Mapping[str, Any] | None = None, seed: int = 0) -> None:
+    """Symmetry, diagonal, elements, assembly from blocks, eval(repr(k)) == k, and, where claimed, positive semidefiniteness.
+
+    The laws are tested on the rows of X (strings, or numbers on which the kernel is defined) and on random draws from them.
+    `names` holds the functions that the kernel's repr mentions.
+    """
+    rows = kernels.as_rows(X)
+    rng = np.random.default_rng(seed)
+    K, error, diagonal = kernel.block(rows), kernel.error(rows), kernel.diagonal(rows)
+    assert K.shape == (rows.n, rows.n), f"{kernel!r}: a block of {rows.n} and {rows.n} rows has shape {K.shape}"
+    assert K.dtype == np.float64, f"{kernel!r}: blocks are of float64, not {K.dtype}"
+    _assert_all(np.isfinite(error) & (error >= 0.0), "the error is finite", kernel)
+    _assert_all(K == K.T, "k(x, z) = k(z, x), to the bit", kernel)
+    _assert_all(np.diagonal(K) == diagonal, "the diagonal of block is diagonal", kernel)
+
+    split = int(rng.integers(0, rows.n + 1))
+    first, second = rows.part(0, split), rows.part(split, rows.n)
+    pieces = np.vstack([np.hstack([kernel.block(a, b) for b in (first, second)]) for a in (first, second)])
+    _assert_all(np.abs(pieces - K) <= 2.0 * error, "blocks assemble to the block", kernel)
+    for _ in range(20):
+        i, j = (int(at) for at in rng.integers(0, rows.n, size=2))
+        element = kernel.block(rows.part(i, i + 1), rows.part(j, j + 1))[0, 0]
+        assert abs(element - K[i, j]) <= 2.0 * error[i, j], (
+            f"{kernel!r}: k({i}, {j}) is {element} alone and {K[i, j]} in a block"
+        )
+
+    if kernel.positive:
+        drawn = [np.arange(rows.n), *(rng.integers(0, rows.n, size=int(rng.integers(1, rows.n + 1))) for _ in range(3))]
+        for chosen in drawn:
+            found = kernels.check_mercer(kernel, rows.take(chosen))
+            assert found.valid, f"{kernel!r}: claims to be positive semidefinite. {found!r}"
+
+    known = {**vars(kernels), **vars(sys.modules[type(kernel).__module__]), **(names or {})}
+    again = eval(repr(kernel), known)
+    assert again == kernel, f"{kernel!r}: prints as a value that differs from it"
+    assert hash(again) == hash(kernel), f"{kernel!r}: equal values must have equal hashes"
 
 
 def check_weak_duality(problem: Problem, seed: int = 0) -> None:

@@ -1,0 +1,33 @@
+"""Kernels as values: formulas, the algebra that combines them, and Mercer's condition."""
+
+from maxmargin.kernels.algebra import Centered as Centered
+from maxmargin.kernels.algebra import Composed as Composed
+from maxmargin.kernels.algebra import Constant as Constant
+from maxmargin.kernels.algebra import Exponential as Exponential
+from maxmargin.kernels.algebra import Normalized as Normalized
+from maxmargin.kernels.algebra import PolynomialOf as PolynomialOf
+from maxmargin.kernels.algebra import Product as Product
+from maxmargin.kernels.algebra import Restricted as Restricted
+from maxmargin.kernels.algebra import Scaled as Scaled
+from maxmargin.kernels.algebra import Sum as Sum
+from maxmargin.kernels.algebra import Weighted as Weighted
+from maxmargin.kernels.base import Kernel as Kernel
+from maxmargin.kernels.boolean import BooleanMonomials as BooleanMonomials
+from maxmargin.kernels.boolean import Conjunctions as Conjunctions
+from maxmargin.kernels.dot import Linear as Linear
+from maxmargin.kernels.dot import Polynomial as Polynomial
+from maxmargin.kernels.dot import QuadraticForm as QuadraticForm
+from maxmargin.kernels.dot import Sigmoid as Sigmoid
+from maxmargin.kernels.mercer import Mercer as Mercer
+from maxmargin.kernels.mercer import check_mercer as check_mercer
+from maxmargin.kernels.rows import Pairs as Pairs
+from maxmargin.kernels.rows import Rows as Rows
+from maxmargin.kernels.rows import Sequences as Sequences
+from maxmargin.kernels.rows import Table as Table
+from maxmargin.kernels.rows import as_rows as as_rows
+from maxmargin.kernels.stationary import Gaussian as Gaussian
+from maxmargin.kernels.stationary import Laplacian as Laplacian
+from maxmargin.kernels.strings import AMINO_ACIDS as AMINO_ACIDS
+from maxmargin.kernels.strings import NUCLEOTIDES as NUCLEOTIDES
+from maxmargin.kernels.strings import Spectrum as Spectrum
+from maxmargin.kernels.strings import WeightedDegree as WeightedDegree
