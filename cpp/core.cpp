@@ -2,6 +2,7 @@
 #include "maxmargin/core.hpp"
 
 #include "maxmargin/dual_ascent.hpp"
+#include "maxmargin/pair_ascent.hpp"
 #include "maxmargin/perceptron.hpp"
 #include "maxmargin/products.hpp"
 #include "maxmargin/sgd.hpp"
@@ -40,8 +41,17 @@ void any_perceptron(const RowsView& view, PerceptronState& state, std::int64_t e
   visit(view, [&](const auto& rows) { correct(rows, state, epochs, visits); });
 }
 
+void any_subtract_rows(const void* values, bool double_values, std::int64_t stride, const std::int64_t* slot,
+                       const double* t, std::int64_t count, const std::int64_t* columns, double* g, std::int64_t n,
+                       int threads) {
+  double_values ? subtract_rows(static_cast<const double*>(values), stride, slot, t, count, columns, g, n, threads)
+                : subtract_rows(static_cast<const float*>(values), stride, slot, t, count, columns, g, n, threads);
+}
+
 }  // namespace
 
-Core core() { return {any_scores, any_combine, any_norms_sq, any_dual_ascent, any_sgd, any_perceptron}; }
+Core core() {
+  return {any_scores, any_combine, any_norms_sq, any_dual_ascent, any_sgd, any_perceptron, ascend_pairs, any_subtract_rows};
+}
 
 }  // namespace maxmargin::MAXMARGIN_ISA

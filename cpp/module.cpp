@@ -21,6 +21,7 @@
 #include "maxmargin/dual_ascent.hpp"
 #include "maxmargin/strings.hpp"
 #include "maxmargin/structure.hpp"
+#include "maxmargin/working_set.hpp"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -372,6 +373,62 @@ struct Perceptron {
   }
 };
 
+// --- pair ascent ---------------------------------------------------------------------------------------------------
+
+using Square = nb::ndarray<const double, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+std::int64_t choose_working_set(In<double> g, In<double> a, In<double> low, In<double> high, In<std::int64_t> last,
+                                Out<std::int64_t> chosen) {
+  const std::int64_t n = std::int64_t(g.shape(0));
+  expect(std::int64_t(a.shape(0)) == n && std::int64_t(low.shape(0)) == n && std::int64_t(high.shape(0)) == n,
+         "g, a, low and high need one entry per row");
+  for (std::size_t p = 0; p < last.shape(0); ++p)
+    expect(last.data()[p] >= 0 && last.data()[p] < n, "last must hold row numbers");
+  nb::gil_scoped_release free;
+  return maxmargin::choose_working_set(g.data(), a.data(), low.data(), high.data(), n, last.data(),
+                                       std::int64_t(last.shape(0)), std::int64_t(chosen.shape(0)), chosen.data());
+}
+
+// a and g are changed in place. Returns the number of steps, and the violation that is left.
+nb::tuple ascend_pairs(Square K, In<double> low, In<double> high, Out<double> a, Out<double> g, double strength,
+                       double tolerance, std::int64_t most) {
+  maxmargin::PairState state;
+  state.m = std::int64_t(K.shape(0));
+  expect(std::int64_t(K.shape(1)) == state.m, "K must be square");
+  for (const std::size_t length : {low.shape(0), high.shape(0), a.shape(0), g.shape(0)})
+    expect(std::int64_t(length) == state.m, "low, high, a and g need one entry per row of K");
+  std::vector<double> scratch(std::size_t(4 * state.m));
+  state.K = K.data();
+  state.low = low.data();
+  state.high = high.data();
+  state.a = a.data();
+  state.g = g.data();
+  state.scratch = scratch.data();
+  state.strength = strength;
+  state.tolerance = tolerance;
+  {
+    nb::gil_scoped_release free;
+    core().pair_ascent(state, most);
+  }
+  return nb::make_tuple(state.steps, state.violation);
+}
+
+template <class T>
+void subtract_rows(nb::ndarray<const T, nb::ndim<2>, nb::c_contig, nb::device::cpu> values, In<std::int64_t> slots,
+                   In<double> t, In<std::int64_t> columns, Out<double> g, int threads) {
+  const std::int64_t count = std::int64_t(slots.shape(0)), width = std::int64_t(values.shape(1));
+  const std::int64_t n = std::int64_t(g.shape(0)), named = std::int64_t(columns.shape(0));
+  expect(std::int64_t(t.shape(0)) == count, "t needs one entry per slot");
+  expect(named == n || (named == 0 && width == n), "g needs one entry per column");
+  for (std::int64_t p = 0; p < count; ++p)
+    expect(slots.data()[p] >= 0 && slots.data()[p] < std::int64_t(values.shape(0)), "slots must hold row numbers");
+  for (std::int64_t k = 0; k < named; ++k)
+    expect(columns.data()[k] >= 0 && columns.data()[k] < width, "columns must hold column numbers");
+  nb::gil_scoped_release free;
+  core().subtract_rows(values.data(), sizeof(T) == 8, width, slots.data(), t.data(), count,
+                       named == 0 ? nullptr : columns.data(), g.data(), n, team(threads, count * n));
+}
+
 }  // namespace
 
 NB_MODULE(_core, m) {
@@ -415,6 +472,11 @@ NB_MODULE(_core, m) {
   m.def("sgd", &sgd, "rows"_a, "y"_a, "pull"_a, "v"_a, "q"_a, "order"_a, "batch"_a, "squared"_a, "shuffled"_a, "first"_a,
         "decay"_a, "intercept_shrink"_a, "intercept_pull"_a, "seed"_a, "steps"_a, "weight"_a, "b"_a, "b_total"_a,
         "epochs"_a);
+
+  m.def("choose_working_set", &choose_working_set, "g"_a, "a"_a, "low"_a, "high"_a, "last"_a, "chosen"_a);
+  m.def("ascend_pairs", &ascend_pairs, "K"_a, "low"_a, "high"_a, "a"_a, "g"_a, "strength"_a, "tolerance"_a, "most"_a);
+  m.def("subtract_rows", &subtract_rows<float>, "values"_a.noconvert(), "slots"_a, "t"_a, "columns"_a, "g"_a, "threads"_a);
+  m.def("subtract_rows", &subtract_rows<double>, "values"_a.noconvert(), "slots"_a, "t"_a, "columns"_a, "g"_a, "threads"_a);
 
   nb::class_<Perceptron>(m, "Perceptron")
       .def(nb::init<nb::object, In<double>, In<double>, Out<double>, Out<double>, Out<std::int64_t>, bool, double, bool,

@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "maxmargin/dual_state.hpp"
+#include "maxmargin/pair_state.hpp"
 #include "maxmargin/perceptron_state.hpp"
 #include "maxmargin/sgd_state.hpp"
 #include "maxmargin/view.hpp"
@@ -17,6 +18,10 @@ struct Core {
   void (*dual_ascent)(const RowsView&, DualState&, std::int64_t epochs, std::int64_t work);
   void (*sgd)(const RowsView&, SgdState&, std::int64_t epochs);
   void (*perceptron)(const RowsView&, PerceptronState&, std::int64_t epochs, std::int64_t visits);
+  void (*pair_ascent)(PairState&, std::int64_t most);
+  void (*subtract_rows)(const void* values, bool double_values, std::int64_t stride, const std::int64_t* slot,
+                        const double* t, std::int64_t count, const std::int64_t* columns, double* g, std::int64_t n,
+                        int threads);
 };
 
 namespace base {

@@ -6,11 +6,13 @@ from maxmargin.certificate import certify as certify
 from maxmargin.design import Dense as Dense
 from maxmargin.design import Sparse as Sparse
 from maxmargin.design import as_design as as_design
+from maxmargin.estimators import SVC as SVC
 from maxmargin.estimators import HalfspaceLP as HalfspaceLP
 from maxmargin.estimators import HardMarginSVC as HardMarginSVC
 from maxmargin.estimators import InseparableError as InseparableError
 from maxmargin.estimators import LinearSVC as LinearSVC
 from maxmargin.estimators import Perceptron as Perceptron
+from maxmargin.gram import Gram as Gram
 from maxmargin.kkt import kkt_residuals as kkt_residuals
 from maxmargin.losses import HardMargin as HardMargin
 from maxmargin.losses import Hinge as Hinge
@@ -31,7 +33,9 @@ from maxmargin.solvers import Gradient as Gradient
 from maxmargin.solvers import InteriorPoint as InteriorPoint
 from maxmargin.solvers import MaximumMargin as MaximumMargin
 from maxmargin.solvers import Newton as Newton
+from maxmargin.solvers import PairAscent as PairAscent
 from maxmargin.solvers import Quadratic as Quadratic
+from maxmargin.solvers import TextbookSMO as TextbookSMO
 from maxmargin.solvers import fit_problem as fit_problem
 from maxmargin.versions import show_versions as show_versions
 

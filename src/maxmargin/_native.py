@@ -13,6 +13,8 @@ import maxmargin._core as _core
 DualAscent = _core.DualAscent
 Perceptron = _core.Perceptron
 Rows = _core.Rows
+ascend_pairs = _core.ascend_pairs
+choose_working_set = _core.choose_working_set
 combine = _core.combine
 dense = _core.dense
 isa = _core.isa
@@ -25,6 +27,7 @@ scores = _core.scores
 sgd = _core.sgd
 sparse = _core.sparse
 spectrum = _core.spectrum
+subtract_rows = _core.subtract_rows
 use_isa = _core.use_isa
 weighted_degrees = _core.weighted_degrees
 

@@ -15,12 +15,10 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.design import TINY, UNIT
 from maxmargin.problem import Intercept, Problem
 
 Floats = NDArray[np.float64]
-
-UNIT = 2.0**-53  # half the distance from 1 to the next double
-TINY = 2.0**-1022  # the largest error of an underflow
 
 
 class Claim(ABC):
@@ -116,6 +114,8 @@ def evaluate(problem: Problem, w: Floats, b: float, z: Floats, a: Floats, precis
     """The certificate of (w, b), its scores z = Xw + b and an exactly feasible a."""
     if precision not in ROUNDINGS:
         raise ValueError(f"certify(precision={precision!r}): precision must be one of {sorted(ROUNDINGS)}.")
+    if not problem.design.positive:
+        return unbounded(problem, w, b)
     rounding = ROUNDINGS[precision](problem)
     trivial = -rounding.above(problem.conjugate_terms(np.zeros_like(a)))
     primal, dual = _primal(problem, rounding, w, b, z), _dual(problem, rounding, a)
@@ -132,7 +132,8 @@ def _primal(problem: Problem, rounding: _Rounding, w: Floats, b: float, z: Float
     value = loss.value(y, low) if low is high else np.maximum(loss.value(y, low), loss.value(y, high))
     slack = 1.0 + np.abs(value) + np.abs(y) + np.maximum(np.abs(low), np.abs(high))
     total = rounding.above(problem.weighted(rounding.raised(value, slack)))
-    return rounding.sum(total, rounding.above(problem.penalty.terms(w)), rounding.above(np.array([problem.beta(b)])))
+    penalty = rounding.above(_largest(problem.penalty.paired_terms, rounding.paired(w, w)))
+    return rounding.sum(total, penalty, rounding.above(np.array([problem.beta(b)])))
 
 
 def _dual(problem: Problem, rounding: _Rounding, a: Floats) -> float:
@@ -140,10 +141,17 @@ def _dual(problem: Problem, rounding: _Rounding, a: Floats) -> float:
     v = np.divide(np.abs(a), cost, out=np.zeros_like(a), where=cost > 0)
     slack = (1.0 + v) * (1.0 + v + np.abs(y)) * cost
     loss = rounding.above(rounding.raised(problem.conjugate_terms(a), slack))
-    low, high = rounding.combination(a)
-    conjugate = problem.penalty.conjugate_terms
-    penalty = rounding.above(conjugate(low) if low is high else np.maximum(conjugate(low), conjugate(high)))
+    ends = rounding.paired(*rounding.combination(a))
+    penalty = rounding.above(_largest(problem.penalty.paired_conjugate_terms, ends))
     return -rounding.sum(loss, penalty, rounding.above(np.array([problem.beta_conjugate(_sum(a))])))
+
+
+def _largest(terms: Callable[[Floats, Floats], Floats], ends: tuple[tuple[Floats, Floats], ...]) -> Floats:
+    """Coordinate by coordinate, the largest of the terms over the ends."""
+    found = terms(*ends[0])
+    for end in ends[1:]:
+        found = np.maximum(found, terms(*end))
+    return found
 
 
 class _Rounding(ABC):
@@ -159,6 +167,10 @@ class _Rounding(ABC):
     @abstractmethod
     def combination(self, a: Floats) -> tuple[Floats, Floats]:
         """Ends between which the exact X'a lies."""
+
+    @abstractmethod
+    def paired(self, low: Floats, high: Floats) -> tuple[tuple[Floats, Floats], ...]:
+        """Pairs (w, partner), low <= w <= high, at one of which each ridge term is largest."""
 
     @abstractmethod
     def raised(self, terms: Floats, slack: Floats) -> Floats:
@@ -184,6 +196,9 @@ class _Nearest(_Rounding):
         u = self.problem.design.combine(a)
         return u, u
 
+    def paired(self, low: Floats, high: Floats) -> tuple[tuple[Floats, Floats], ...]:
+        return ((low, self.problem.design.partner(low)),)
+
     def raised(self, terms: Floats, slack: Floats) -> Floats:
         return terms
 
@@ -194,25 +209,18 @@ class _Nearest(_Rounding):
         return _sum(numbers)
 
 
-def enclose(x: Floats, sizes: Floats, terms: int) -> tuple[Floats, Floats]:
-    """x -+ the error of sums of so many products, whose sizes were summed in floats too (section 5 of docs/certificate.md)."""
-    k = terms + 1
-    gamma = k * UNIT / (1.0 - k * UNIT)
-    error = gamma * (1.0 + 4.0 * gamma) * sizes * (1.0 + 8.0 * UNIT) + k * TINY
-    return np.nextafter(x - error, -np.inf), np.nextafter(x + error, np.inf)
-
-
 @final
 class _Outward(_Rounding):
     """Upper bounds that hold in exact arithmetic on the given floats (section 5 of docs/certificate.md)."""
 
     def scores(self, w: Floats, b: float, z: Floats) -> tuple[Floats, Floats]:
-        sizes = self.problem.design.scores(w, b, absolute=True)
-        return enclose(z, sizes, self.problem.design.longest_row + 1)
+        return self.problem.design.score_ends(w, b, z)
 
     def combination(self, a: Floats) -> tuple[Floats, Floats]:
-        design = self.problem.design
-        return enclose(design.combine(a), design.combine(a, absolute=True), design.n)
+        return self.problem.design.combination_ends(a)
+
+    def paired(self, low: Floats, high: Floats) -> tuple[tuple[Floats, Floats], ...]:
+        return self.problem.design.paired_ends(low, high)
 
     def raised(self, terms: Floats, slack: Floats) -> Floats:
         return np.nextafter(terms + 16.0 * UNIT * (1.0 + 8.0 * UNIT) * slack, np.inf)
@@ -253,11 +261,13 @@ def dual_from_slopes(problem: Problem, z: Floats) -> Floats:
     slopes = -problem.cost * problem.loss.slope(problem.target, z)
     a = feasible(problem, np.where(np.isfinite(slopes), slopes, 0.0))
     u = problem.design.combine(a)
+    partner = problem.design.partner(u)
     total = _sum(a)
 
     def negative_dual(t: float) -> float:
         loss = float(np.sum(problem.conjugate_terms(t * a)))
-        return loss + problem.penalty.conjugate(t * u) + problem.beta_conjugate(t * total)
+        penalty = float(np.sum(problem.penalty.paired_conjugate_terms(t * u, t * partner)))
+        return loss + penalty + problem.beta_conjugate(t * total)
 
     room = np.where(a > 0, high / a, np.where(a < 0, low / a, np.inf))
     t = _argmin(negative_dual, float(np.min(room, initial=np.inf)))

@@ -20,6 +20,19 @@ from maxmargin import _native
 Floats = NDArray[np.float64]
 VALUE_TYPES = (np.float32, np.float64)
 BLOCK = 4096  # rows of one blocked product: small beside the data, large enough for BLAS
+UNIT = 2.0**-53  # half the distance from 1 to the next double
+TINY = 2.0**-1022  # the largest error of an underflow
+
+
+def enclose(x: Floats, sizes: Floats, terms: int, spread: Floats | float = 0.0) -> tuple[Floats, Floats]:
+    """x -+ (spread + the error of sums of so many products, whose sizes were summed in floats too).
+
+    Section 5 of docs/certificate.md.
+    """
+    k = terms + 1
+    gamma = k * UNIT / (1.0 - k * UNIT)
+    error = (gamma * (1.0 + 4.0 * gamma) * sizes + spread) * (1.0 + 8.0 * UNIT) + k * TINY
+    return np.nextafter(x - error, -np.inf), np.nextafter(x + error, np.inf)
 
 
 class Design(ABC):
@@ -31,6 +44,8 @@ class Design(ABC):
     longest_row: int  # the most terms that one x_i'w sums
     dtype: np.dtype[Any]
     data: Any  # the array or CSR matrix itself
+    explicit: bool = True  # whether rows and weights are known as vectors, and not by their inner products alone
+    positive: bool = True  # whether w'w >= 0 is proved, without which there is no dual bound
     _rows: Any
 
     @abstractmethod
@@ -67,6 +82,22 @@ class Design(ABC):
             _native.combine(self._rows, np.ascontiguousarray(a, dtype=np.float64), u, self.threads, absolute)
             return u
         return np.stack([self.combine(a[:, k], absolute) for k in range(a.shape[1])], axis=1)
+
+    def partner(self, w: Floats) -> Floats:
+        """p with |w|² = Σ_j w_j p_j: w itself."""
+        return w
+
+    def score_ends(self, w: Floats, b: float, z: Floats) -> tuple[Floats, Floats]:
+        """Ends between which the exact scores lie, z being the computed ones."""
+        return enclose(z, self.scores(w, b, absolute=True), self.longest_row + 1)
+
+    def combination_ends(self, a: Floats) -> tuple[Floats, Floats]:
+        """Ends between which the exact X'a lies."""
+        return enclose(self.combine(a), self.combine(a, absolute=True), self.n)
+
+    def paired_ends(self, low: Floats, high: Floats) -> tuple[tuple[Floats, Floats], ...]:
+        """(w, partner) at the ends of low <= w <= high: w_j p_j, for the exact w and partner, is largest at one of them."""
+        return ((low, low),) if low is high else ((low, low), (high, high))
 
     @cached_property
     def norms_sq(self) -> Floats:

@@ -34,6 +34,14 @@ class Penalty(ABC):
     def prox(self, w: Floats, step: float) -> Floats:
         """argmin_x ψ(x) + |x - w|² / (2 step)."""
 
+    def paired_terms(self, w: Floats, partner: Floats) -> Floats:
+        """ψ_j, where |w|² is Σ_j w_j partner_j (`Design.partner`). Only a ridge tells a partner from w."""
+        return self.terms(w)
+
+    def paired_conjugate_terms(self, v: Floats, partner: Floats) -> Floats:
+        """ψ_j*, where |v|² is Σ_j v_j partner_j."""
+        return self.conjugate_terms(v)
+
     def value(self, w: Floats) -> float:
         """ψ(w)."""
         return float(np.sum(self.terms(w)))
@@ -55,10 +63,16 @@ class Ridge(Penalty):
             raise ValueError(f"Ridge(strength={self.strength}): strength must be positive and finite.")
 
     def terms(self, w: Floats) -> Floats:
-        return np.asarray((0.5 * self.strength * w) * w)
+        return self.paired_terms(w, w)
 
     def conjugate_terms(self, v: Floats) -> Floats:
-        return np.asarray(0.5 * v * (v / self.strength))
+        return self.paired_conjugate_terms(v, v)
+
+    def paired_terms(self, w: Floats, partner: Floats) -> Floats:
+        return np.asarray((0.5 * self.strength * w) * partner)
+
+    def paired_conjugate_terms(self, v: Floats, partner: Floats) -> Floats:
+        return np.asarray(0.5 * v * (partner / self.strength))
 
     def prox(self, w: Floats, step: float) -> Floats:
         return w / (1.0 + step * self.strength)

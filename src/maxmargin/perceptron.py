@@ -24,8 +24,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from maxmargin import _native
-from maxmargin.certificate import enclose
-from maxmargin.design import Design, as_design
+from maxmargin.design import Design, as_design, enclose
 from maxmargin.losses import HardMargin
 from maxmargin.penalties import Ridge
 from maxmargin.problem import Intercept, Problem

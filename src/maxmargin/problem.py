@@ -56,6 +56,11 @@ class Problem:
                 f"Problem(intercept=PENALIZED, penalty={self.penalty!r}): a penalised intercept shares the ridge "
                 "strength. Use Ridge, or intercept FREE or NONE."
             )
+        if not self.design.explicit and not isinstance(self.penalty, Ridge):
+            raise ValueError(
+                f"Problem(design={type(self.design).__name__}, penalty={self.penalty!r}): of weights that are known by inner products "
+                "alone only |w|² can be told. Use Ridge."
+            )
         if self.intercept is Intercept.PENALIZED and not 2.0**-1000 < self.intercept_strength < 2.0**1000:
             raise ValueError(
                 f"Problem(intercept_scale={self.intercept_scale}): the scale must be positive, and small and large enough that "
@@ -65,14 +70,16 @@ class Problem:
     def primal(self, w: Floats, b: float) -> float:
         """P(w, b) in float64."""
         z = self.design.scores(w, b)
-        return float(np.sum(self.loss_terms(z))) + self.penalty.value(w) + self.beta(b)
+        return float(np.sum(self.loss_terms(z))) + self.penalty_value(w) + self.beta(b)
 
     def dual(self, a: Floats) -> float:
         """D(a) in float64; -∞ where a is not feasible."""
         if self.intercept is Intercept.FREE and math.fsum(a) != 0.0:
             return -math.inf
         loss = float(np.sum(self.conjugate_terms(a)))
-        return -loss - self.penalty.conjugate(self.design.combine(a)) - self.beta_conjugate(math.fsum(a))
+        u = self.design.combine(a)
+        penalty = float(np.sum(self.penalty.paired_conjugate_terms(u, self.design.partner(u))))
+        return -loss - penalty - self.beta_conjugate(math.fsum(a))
 
     def lagrangian(self, w: Floats, b: float, z: Floats, a: Floats) -> float:
         """L(w, b, z, a) = Σ c_i φ(y_i, z_i) + ψ(w) + β(b) + Σ a_i (z_i - x_i'w - b): a_i prices the constraint z_i = x_i'w + b.
@@ -80,7 +87,11 @@ class Problem:
         Its maximum over a is P(w, b) where z = Xw + b, else ∞; its minimum over w, b and z is D(a).
         """
         prices = float(a @ (z - self.design.scores(w, b)))
-        return float(np.sum(self.loss_terms(z))) + self.penalty.value(w) + self.beta(b) + prices
+        return float(np.sum(self.loss_terms(z))) + self.penalty_value(w) + self.beta(b) + prices
+
+    def penalty_value(self, w: Floats) -> float:
+        """ψ(w)."""
+        return float(np.sum(self.penalty.paired_terms(w, self.design.partner(w))))
 
     def loss_terms(self, z: Floats) -> Floats:
         """c_i φ(y_i, z_i), and 0 where c_i = 0, whatever φ is."""

@@ -22,6 +22,18 @@ def one_vs_rest(codes: NDArray[np.int64], classes: int) -> list[Floats]:
     return [np.where(codes == k, 1.0, -1.0) for k in wanted]
 
 
+def one_vs_one(codes: NDArray[np.int64], classes: int) -> list[tuple[NDArray[np.int64], Floats]]:
+    """For each pair of classes i < j the rows of the two, and their target: +1 for i; with two classes alone, +1 for the second."""
+    if classes == 2:
+        return [(np.arange(len(codes)), np.where(codes == 1, 1.0, -1.0))]
+    pairs = []
+    for i in range(classes):
+        for j in range(i + 1, classes):
+            rows = np.flatnonzero((codes == i) | (codes == j))
+            pairs.append((rows, np.where(codes[rows] == i, 1.0, -1.0)))
+    return pairs
+
+
 def solve_all(
     problems: Sequence[Problem], make: Callable[[Problem], Solver], watch: Watch, threads: int = 1
 ) -> tuple[Solution, ...]:

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_X_y
 from sklearn.utils.multiclass import check_classification_targets
 
-from maxmargin.certificate import enclose
-from maxmargin.design import VALUE_TYPES, Design, as_design, check_structure
+from maxmargin.design import VALUE_TYPES, Design, as_design, check_structure, enclose
 from maxmargin.halfspace import VIOLATION, Halfspace, solve_halfspace
 
 Floats = NDArray[np.float64]

@@ -9,7 +9,8 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.certificate import Certificate, enclose, evaluate, feasible
+from maxmargin.certificate import Certificate, evaluate, feasible
+from maxmargin.design import enclose
 from maxmargin.problem import Problem
 
 Floats = NDArray[np.float64]
@@ -23,6 +24,7 @@ class Status(Enum):
     MAX_TIME = "The time limit came first. Raise max_time, loosen tol, or scale the features."
     INTERRUPTED = "The fit was interrupted. Call fit again to start over."
     ONLINE = "One pass of partial_fit sees a part of the data at a time, so nothing bounds the objective."
+    STATIONARY = "The kernel is not known to be positive semidefinite: no pair of rows helps any more, and nothing bounds the optimum."
     PRECISION = "Rounding allows no smaller gap. Loosen tol, scale the features, or pass float64 data."
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from maxmargin import kernels
-from maxmargin.certificate import UNIT, certify, feasible
-from maxmargin.design import Dense
+from maxmargin.certificate import certify, feasible
+from maxmargin.design import UNIT, Dense
 from maxmargin.losses import Loss
 from maxmargin.penalties import Penalty, Ridge
 from maxmargin.problem import Intercept, Problem

@@ -10,7 +10,7 @@ from sklearn.svm import LinearSVC as Theirs
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin import HalfspaceLP, LinearSVC, Perceptron
+from maxmargin import SVC, HalfspaceLP, LinearSVC, Perceptron
 
 # Some checks compare two fits to 1e-7, which a relative gap of tol = 1e-4 cannot promise: |w - w*| <= sqrt(2 tol P). The
 # Newton finish goes far below 1e-12. Without an intercept no machine passes the check on class weights, scikit-learn's neither.
@@ -21,6 +21,8 @@ INSTANCES = [
     Perceptron(),
     Perceptron(update="normalized", order="shuffled", averaged=True),
     HalfspaceLP(),
+    SVC(tol=1e-13),
+    SVC(kernel="linear", multi_class="ovr", tol=1e-12, decision_function_shape="ovo"),
 ]
 NOT_YIELDED = [
     "check_param_validation",

@@ -5,3 +5,4 @@ from maxmargin.estimators.hard_margin_svc import HardMarginSVC as HardMarginSVC
 from maxmargin.estimators.hard_margin_svc import InseparableError as InseparableError
 from maxmargin.estimators.linear_svc import LinearSVC as LinearSVC
 from maxmargin.estimators.perceptron import Perceptron as Perceptron
+from maxmargin.estimators.svc import SVC as SVC

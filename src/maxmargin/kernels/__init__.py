@@ -14,6 +14,7 @@ from maxmargin.kernels.algebra import Weighted as Weighted
 from maxmargin.kernels.base import Kernel as Kernel
 from maxmargin.kernels.boolean import BooleanMonomials as BooleanMonomials
 from maxmargin.kernels.boolean import Conjunctions as Conjunctions
+from maxmargin.kernels.called import Called as Called
 from maxmargin.kernels.dot import Linear as Linear
 from maxmargin.kernels.dot import Polynomial as Polynomial
 from maxmargin.kernels.dot import QuadraticForm as QuadraticForm

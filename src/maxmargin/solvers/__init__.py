@@ -13,6 +13,8 @@ from maxmargin.solvers.gradient import Gradient as Gradient
 from maxmargin.solvers.interior_point import InteriorPoint as InteriorPoint
 from maxmargin.solvers.maximum_margin import MaximumMargin as MaximumMargin
 from maxmargin.solvers.newton import Newton as Newton
+from maxmargin.solvers.pair_ascent import PairAscent as PairAscent
 from maxmargin.solvers.quadratic import Quadratic as Quadratic
 from maxmargin.solvers.sgd import SGD as SGD
 from maxmargin.solvers.sgd import Stream as Stream
+from maxmargin.solvers.textbook_smo import TextbookSMO as TextbookSMO

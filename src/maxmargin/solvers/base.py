@@ -97,3 +97,10 @@ class Solver(ABC):
         reason = self.refuse(problem)
         if reason is not None:
             raise ValueError(reason)
+
+
+def needs_vectors(solver: Solver, problem: Problem) -> str | None:
+    """The refusal of a solver whose steps read the rows themselves."""
+    if problem.design.explicit:
+        return None
+    return f"{type(solver).__name__}: the rows are known by their inner products alone (Gram). Use PairAscent, or give the rows."

@@ -28,7 +28,7 @@ from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.penalties import Ridge
 from maxmargin.problem import Intercept, Problem
 from maxmargin.solution import Solution, Status, Work, conclude
-from maxmargin.solvers.base import Solver, Watch
+from maxmargin.solvers.base import Solver, Watch, needs_vectors
 from maxmargin.solvers.newton import LARGEST_SYSTEM, Newton
 
 Floats = NDArray[np.float64]
@@ -53,6 +53,8 @@ class DualAscent(Solver):
     finish: bool = True
 
     def refuse(self, problem: Problem) -> str | None:
+        if (reason := needs_vectors(self, problem)) is not None:
+            return reason
         if not isinstance(problem.loss, (Hinge, SquaredHinge)):
             return f"DualAscent: the loss must be Hinge() or SquaredHinge(), not {problem.loss!r}."
         if not isinstance(problem.penalty, Ridge):

@@ -24,7 +24,7 @@ from maxmargin.certificate import feasible
 from maxmargin.penalties import Ridge
 from maxmargin.problem import Intercept, Problem
 from maxmargin.solution import Solution, Status, Work, conclude
-from maxmargin.solvers.base import Solver, Watch
+from maxmargin.solvers.base import Solver, Watch, needs_vectors
 
 Floats = NDArray[np.float64]
 
@@ -40,6 +40,8 @@ class Gradient(Solver):
     max_steps: int = 1000
 
     def refuse(self, problem: Problem) -> str | None:
+        if (reason := needs_vectors(self, problem)) is not None:
+            return reason
         if not problem.loss.finite:
             return f'Gradient: {problem.loss!r} has no sub-gradients where it is infinite. Use "maximum_margin".'
         if not isinstance(problem.penalty, Ridge):

@@ -28,7 +28,7 @@ from maxmargin.losses import HardMargin, Hinge
 from maxmargin.penalties import Ridge
 from maxmargin.problem import Problem
 from maxmargin.solution import Solution, Status, Work, conclude
-from maxmargin.solvers.base import Solver, Watch
+from maxmargin.solvers.base import Solver, Watch, needs_vectors
 from maxmargin.solvers.dual_ascent import DualAscent
 from maxmargin.solvers.interior_point import InteriorPoint
 
@@ -48,6 +48,8 @@ class MaximumMargin(Solver):
     seed: int = 0
 
     def refuse(self, problem: Problem) -> str | None:
+        if (reason := needs_vectors(self, problem)) is not None:
+            return reason
         if not isinstance(problem.loss, HardMargin):
             return f"MaximumMargin: the loss must be HardMargin(), not {problem.loss!r}."
         if not isinstance(problem.penalty, Ridge):

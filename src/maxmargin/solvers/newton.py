@@ -28,7 +28,7 @@ from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.penalties import Ridge
 from maxmargin.problem import Intercept, Problem
 from maxmargin.solution import Solution, Status, Work, conclude
-from maxmargin.solvers.base import Solver, Watch
+from maxmargin.solvers.base import Solver, Watch, needs_vectors
 
 Floats = NDArray[np.float64]
 Rows = NDArray[np.int64]
@@ -48,6 +48,8 @@ class Newton(Solver):
     max_steps: int = 500
 
     def refuse(self, problem: Problem) -> str | None:
+        if (reason := needs_vectors(self, problem)) is not None:
+            return reason
         if not isinstance(problem.loss, (Hinge, SquaredHinge)):
             return f"Newton: the loss must be Hinge() or SquaredHinge(), not {problem.loss!r}."
         if not isinstance(problem.penalty, Ridge):

@@ -17,7 +17,7 @@ from maxmargin.penalties import Ridge
 from maxmargin.problem import Intercept, Problem
 from maxmargin.quadratic import Multipliers, QuadraticProgram
 from maxmargin.solution import Solution, Status, Work, conclude
-from maxmargin.solvers.base import Solver, Watch
+from maxmargin.solvers.base import Solver, Watch, needs_vectors
 
 MOST_ROWS, MOST_UNKNOWNS = 2000, 5000  # the system is dense: 200 MB
 
@@ -30,6 +30,8 @@ class Quadratic(Solver):
     tol: float = 1e-4
 
     def refuse(self, problem: Problem) -> str | None:
+        if (reason := needs_vectors(self, problem)) is not None:
+            return reason
         if not isinstance(problem.loss, (Hinge, SquaredHinge, HardMargin)):
             return f"Quadratic: the loss must be Hinge(), SquaredHinge() or HardMargin(), not {problem.loss!r}."
         if not isinstance(problem.penalty, Ridge):

@@ -28,7 +28,7 @@ from maxmargin.losses import Hinge, SquaredHinge
 from maxmargin.penalties import Ridge
 from maxmargin.problem import Intercept, Problem
 from maxmargin.solution import Solution, Status, Work, conclude
-from maxmargin.solvers.base import Solver, Watch
+from maxmargin.solvers.base import Solver, Watch, needs_vectors
 
 Floats = NDArray[np.float64]
 
@@ -83,6 +83,8 @@ class SGD(Solver):
             raise ValueError(f"SGD(first_step={self.first_step}): the first step must lie in (0, 1].")
 
     def refuse(self, problem: Problem) -> str | None:
+        if (reason := needs_vectors(self, problem)) is not None:
+            return reason
         if not isinstance(problem.loss, (Hinge, SquaredHinge)):
             return f"SGD: the loss must be Hinge() or SquaredHinge(), not {problem.loss!r}."
         if not isinstance(problem.penalty, Ridge):
