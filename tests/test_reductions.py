@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from maxmargin import DualAscent, Hinge, Status
-from maxmargin.reductions import one_vs_rest, solve_all
+from maxmargin.reductions import one_vs_one, one_vs_rest, solve_all
 from maxmargin.solvers import Watch
 from maxmargin.testing import planted_problem
 
@@ -50,3 +50,13 @@ def test_interrupt_ends_all_solves_with_what_they_have():
     assert time.perf_counter() - started < 5.0
     assert found[-1].status is Status.INTERRUPTED
     assert all(np.isfinite(solution.certificate.gap) for solution in found)
+
+
+def test_one_vs_one_takes_the_rows_of_each_pair():
+    codes = np.array([0, 2, 1, 0, 2])
+    pairs = one_vs_one(codes, 3)
+    assert [rows.tolist() for rows, _ in pairs] == [[0, 2, 3], [0, 1, 3, 4], [1, 2, 4]]
+    assert [target.tolist() for _, target in pairs] == [[1, -1, 1], [1, -1, 1, -1], [-1, 1, -1]]
+    rows, target = one_vs_one(np.array([0, 1, 1]), 2)[0]
+    assert rows.tolist() == [0, 1, 2]
+    assert target.tolist() == [-1, 1, 1]

@@ -25,8 +25,9 @@ inline std::int64_t choose_working_set(const double* g, const double* a, const d
     taken[std::size_t(i)] = 1;
     chosen[count++] = i;
   };
+  const std::int64_t most = std::min(size / 2, size - 2);
   for (const bool inside : {true, false})
-    for (std::int64_t p = 0; p < lasts && count < size / 2; ++p) {
+    for (std::int64_t p = 0; p < lasts && count < most; ++p) {
       const std::int64_t i = last[p];
       if (!taken[std::size_t(i)] && low[i] < high[i] && (a[i] > low[i] && a[i] < high[i]) == inside) take(i);
     }

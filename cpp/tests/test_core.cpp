@@ -10,11 +10,13 @@
 #include <vector>
 
 #include "maxmargin/dual_ascent.hpp"
+#include "maxmargin/pair_ascent.hpp"
 #include "maxmargin/perceptron.hpp"
 #include "maxmargin/products.hpp"
 #include "maxmargin/sgd.hpp"
 #include "maxmargin/strings.hpp"
 #include "maxmargin/structure.hpp"
+#include "maxmargin/working_set.hpp"
 
 using namespace maxmargin;
 using namespace maxmargin::base;
@@ -457,6 +459,96 @@ void test_strings() {
   check(strings_fault(rising, 3, 4) != nullptr, "an offset beyond the buffer is found");
 }
 
+// Pair ascent against every pair: where it stops no exchange between two rows gains, the sum and the box hold, and g is y -
+// Ka/s.
+void test_pairs(std::int64_t m, std::int64_t rank, double s, double c) {
+  Uniform draw{Random(std::uint64_t(m * 10 + rank))};
+  std::vector<double> x, K, y, low, high, a, scratch;
+  x.resize(std::size_t(m * rank));
+  K.resize(std::size_t(m * m));
+  a.resize(std::size_t(m));
+  scratch.resize(std::size_t(4 * m));
+  for (double& each : x) each = draw();
+  for (std::int64_t i = 0; i < m; ++i)
+    for (std::int64_t j = 0; j < m; ++j) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < rank; ++k) sum += x[std::size_t(i * rank + k)] * x[std::size_t(j * rank + k)];
+      K[std::size_t(i * m + j)] = sum;
+    }
+  for (std::int64_t i = 0; i < m; ++i) {
+    y.push_back(i % 2 == 0 ? 1.0 : -1.0);
+    low.push_back(y.back() > 0 ? 0 : -c);
+    high.push_back(y.back() > 0 ? c : 0);
+  }
+  std::vector<double> g = y;
+  PairState state;
+  state.K = K.data();
+  state.low = low.data();
+  state.high = high.data();
+  state.a = a.data();
+  state.g = g.data();
+  state.scratch = scratch.data();
+  state.m = m;
+  state.strength = s;
+  state.tolerance = 1e-9;
+  ascend_pairs(state, 1000000);
+  const auto at = [&](std::int64_t i, std::int64_t j) { return K[std::size_t(i * m + j)]; };
+  double total = 0, drift = 0, most_gain = 0;
+  bool inside = true;
+  for (std::int64_t i = 0; i < m; ++i) {
+    const std::size_t k = std::size_t(i);
+    total += a[k];
+    inside &= a[k] >= low[k] && a[k] <= high[k];
+    double exact = y[k];
+    for (std::int64_t j = 0; j < m; ++j) exact -= at(i, j) * a[std::size_t(j)] / s;
+    drift = std::max(drift, std::fabs(exact - g[k]));
+    for (std::int64_t j = 0; j < m; ++j) {
+      const double room = std::min(high[k] - a[k], a[std::size_t(j)] - low[std::size_t(j)]);
+      const double slope = g[k] - g[std::size_t(j)];
+      if (i != j && room > 0 && slope > 0) most_gain = std::max(most_gain, slope);
+    }
+  }
+  check(std::fabs(total) <= 1e-12 * double(m) * c, "pair ascent keeps the sum");
+  check(inside, "pair ascent keeps the box");
+  check(drift <= 1e-10 * (1 + c), "pair ascent keeps g = y - Ka/s");
+  check(most_gain <= 1e-9 && std::fabs(most_gain - std::max(0.0, state.violation)) <= 1e-15, "no pair gains any more");
+}
+
+template <class Value>
+void test_subtract_rows(std::int64_t n, int threads) {
+  Uniform draw{Random(std::uint64_t(n))};
+  std::vector<Value> values(std::size_t(5 * n));
+  for (Value& each : values) each = Value(draw());
+  const std::int64_t slots[] = {3, 0, 4};
+  const double t[] = {0.5, -2.0, 1.25};
+  std::vector<std::int64_t> columns;
+  for (std::int64_t k = 0; k < n; ++k) columns.push_back(n - 1 - k);
+  for (const bool named : {false, true}) {
+    std::vector<double> g(std::size_t(n), 1.0);
+    subtract_rows(values.data(), n, slots, t, 3, named ? columns.data() : nullptr, g.data(), n, threads);
+    double worst = 0;
+    for (std::int64_t k = 0; k < n; ++k) {
+      double expected = 1.0;
+      for (int p = 0; p < 3; ++p)
+        expected -= t[p] * double(values[std::size_t(slots[p] * n + (named ? columns[std::size_t(k)] : k))]);
+      worst = std::max(worst, std::fabs(expected - g[std::size_t(k)]));
+    }
+    check(worst <= 1e-14, "rows are subtracted");
+  }
+}
+
+void test_working_set() {
+  const double g[] = {3, 2, 1, 0, -1, -2}, low[] = {0, 0, 0, 0, 0, 0}, high[] = {1, 1, 1, 1, 1, 1};
+  const double a[] = {1, 0, 0.5, 0.5, 1, 0};  // 0 may only fall, 1 and 5 only rise
+  const std::int64_t last[] = {5, 4, 3, 2};
+  std::int64_t chosen[6];
+  check(choose_working_set(g, a, low, high, 6, last, 0, 2, chosen) == 2 && chosen[0] == 1 && chosen[1] == 4,
+        "the two rows that violate most are chosen");
+  check(choose_working_set(g, a, low, high, 6, last, 4, 4, chosen) == 4 && chosen[0] == 3 && chosen[1] == 2 &&
+            chosen[2] == 1 && chosen[3] == 4,
+        "rows inside their box are kept first");
+}
+
 void test_random() {
   Random random(5);
   std::int64_t counts[6] = {};
@@ -493,6 +585,16 @@ int main() {
     test_descent<float, std::int32_t>(loss, 3, false, 1.0, 1.0, 0.001);
     test_descent<double, std::int32_t>(loss, 2, true, 1.0, 1.0, 0.001, 1.0);  // the first step forgets all: the scale is 0
   }
+  for (const double c : {0.1, 10.0}) {
+    test_pairs(2, 1, 1.0, c);
+    test_pairs(12, 3, 0.5, c);
+    test_pairs(40, 40, 2.0, c);
+  }
+  for (const int threads : {1, 3}) {
+    test_subtract_rows<double>(7, threads);
+    test_subtract_rows<float>(1500, threads);
+  }
+  test_working_set();
   test_structure();
   test_strings();
   test_random();

@@ -54,7 +54,7 @@ class OfKernel(Products):
     def __init__(self, kernel: Kernel, rows: Rows, mercer: Mercer | None = None, threads: int = 1) -> None:
         self.kernel, self.rows, self.threads = kernel, rows, threads
         self.n = rows.n
-        self.shift = 0.0 if kernel.positive else _shift(mercer)
+        self.shift = 0.0 if kernel.positive else _shift(mercer, kernel.diagonal(rows))
 
     def block(self, rows: Rows64, columns: Rows64) -> Floats:
         return self.kernel.block(self._take(rows), self._take(columns), threads=self.threads)
@@ -77,7 +77,7 @@ class OfMatrix(Products):
         if K.ndim != 2 or K.shape[0] != K.shape[1]:
             raise ValueError(f"Gram.of_matrix(K of shape {K.shape}): the matrix of inner products must be square.")
         self.K, self.n = K, int(K.shape[0])
-        self.shift = _shift(mercer)
+        self.shift = _shift(mercer, np.diagonal(K))
 
     def block(self, rows: Rows64, columns: Rows64) -> Floats:
         return np.asarray(self.K[np.ix_(rows, columns)], dtype=np.float64)
@@ -89,8 +89,14 @@ class OfMatrix(Products):
         return np.array(np.diagonal(self.K), dtype=np.float64)
 
 
-def _shift(mercer: Mercer | None) -> float:
-    return mercer.delta if mercer is not None and mercer.verdict == "psd" else np.inf
+def _shift(mercer: Mercer | None, diagonal: Floats) -> float:
+    """What was proved; where a singular matrix was rounded to an indefinite one, the size of that rounding, γ_4n tr K."""
+    if mercer is None:
+        return np.inf
+    rounding = gamma(4 * mercer.n) * float(np.abs(diagonal).sum())
+    if mercer.verdict == "psd":
+        return mercer.delta
+    return rounding if mercer.smallest_eigenvalue >= -rounding else np.inf
 
 
 @final
