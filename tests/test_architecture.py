@@ -27,7 +27,7 @@ FLOORS = [
     {"__init__"},
     {"cli"},
 ]
-RUNTIME = {"numpy", "scipy", "sklearn", "joblib", "maxmargin"}
+RUNTIME = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "maxmargin"}  # joblib, threadpoolctl: scikit-learn's
 
 
 def floor(module):

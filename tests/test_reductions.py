@@ -3,6 +3,7 @@ import time
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController
 
 from maxmargin import DualAscent, Hinge, Status
 from maxmargin.reductions import one_vs_rest, solve_all
@@ -50,3 +51,22 @@ def test_interrupt_ends_all_solves_with_what_they_have():
     assert time.perf_counter() - started < 5.0
     assert found[-1].status is Status.INTERRUPTED
     assert all(np.isfinite(solution.certificate.gap) for solution in found)
+
+
+def test_blas_takes_no_more_threads_than_a_solve():
+    controller = ThreadpoolController()
+
+    def in_use():
+        return max(
+            (library.get_num_threads() for library in controller.lib_controllers if library.user_api == "blas"), default=1
+        )
+
+    seen = []
+    problem, _, _ = planted_problem(Hinge())
+    with controller.limit(limits=2, user_api="blas"):
+        if in_use() < 2:
+            pytest.skip("this BLAS has one thread")
+        watch = Watch(listener=lambda _: seen.append(in_use()) and None)
+        solve_all([problem], lambda _: DualAscent(), watch)
+        assert in_use() == 2
+    assert set(seen) == {1}
