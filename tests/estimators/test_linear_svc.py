@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
 
 from examples import data
-from maxmargin import SGD, DualAscent, InteriorPoint, Intercept, LinearSVC, Newton, Problem, Ridge, Status, as_design
+from maxmargin import SGD, DualAscent, Intercept, InteriorPoint, LinearSVC, Newton, Problem, Ridge, Status, as_design
 from maxmargin.estimators.linear_svc import LOSSES
 
 

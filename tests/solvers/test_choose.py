@@ -2,7 +2,6 @@ import dataclasses
 
 import numpy as np
 import pytest
-
 import scipy.sparse as sp
 
 from maxmargin import DualAscent, HardMargin, Hinge, Intercept, Newton, Problem, Ridge, SquaredHinge, as_design, fit_problem

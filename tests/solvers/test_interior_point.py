@@ -6,7 +6,7 @@ import scipy.sparse as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin import HardMargin, Hinge, InteriorPoint, Intercept, Newton, Problem, Ridge, SquaredHinge, Status, as_design
+from maxmargin import HardMargin, Hinge, Intercept, InteriorPoint, Newton, Problem, Ridge, SquaredHinge, Status, as_design
 from maxmargin.solvers import Watch
 from maxmargin.solvers.interior_point import MOST_COLUMNS
 from maxmargin.testing import check_solver, planted_problem
