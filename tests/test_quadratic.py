@@ -165,6 +165,15 @@ def test_units_of_the_rows_and_of_the_objective(scale):
         assert found.x == pytest.approx(program.solve().x, abs=1e-4)
 
 
+def test_it_can_be_stopped_at_the_best_point_so_far():
+    program, _ = random_program(1)
+    asked = []
+    found = program.solve(stop=lambda step: asked.append(step) or step == 3)
+    assert asked == [0, 1, 2, 3]
+    assert not found.solved
+    assert found.steps <= 3
+
+
 def test_a_dear_objective_does_not_buy_a_violation():
     # min 1e12 x s.t. x >= 1: residuals of the rows are measured against the rows, not against q
     found = QuadraticProgram(None, [1e12], [[-1.0]], [-1.0]).solve()

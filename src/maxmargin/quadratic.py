@@ -11,6 +11,7 @@ Linear programs are the case P = 0. Solved by a primal-dual interior point (Mehr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -88,12 +89,15 @@ class QuadraticProgram:
             return -np.inf
         return float(0.5 * slope @ x - inequality @ self.h - equality @ self.b)
 
-    def solve(self, tol: float = 1e-10) -> Multipliers:
-        """The optimum and its multipliers. `solved` is false where no step helps any more: infeasible, unbounded, or rounding."""
-        with np.errstate(all="ignore"):  # multipliers without bound overflow; the best point before stands
-            return self._solve(tol)
+    def solve(self, tol: float = 1e-10, stop: Callable[[int], bool] | None = None) -> Multipliers:
+        """The optimum and its multipliers. `solved` is false where no step helps any more: infeasible, unbounded, or rounding.
 
-    def _solve(self, tol: float) -> Multipliers:
+        `stop` is asked before each step, whose number it is told, whether to end with the best point so far.
+        """
+        with np.errstate(all="ignore"):  # multipliers without bound overflow; the best point before stands
+            return self._solve(tol, stop or (lambda step: False))
+
+    def _solve(self, tol: float, stop: Callable[[int], bool]) -> Multipliers:
         n, p = len(self.h), len(self.b)
         x, nu = np.zeros(len(self.q)), np.zeros(p)
         s, lam = np.maximum(self.h, 1.0), np.ones(n)
@@ -109,7 +113,7 @@ class QuadraticProgram:
             )
             if error < best_error:
                 best, best_error = Multipliers(x, lam, nu, step, error <= tol), error
-            if best.solved or step == MOST_STEPS or not np.isfinite(error):
+            if best.solved or step == MOST_STEPS or not np.isfinite(error) or stop(step):
                 break
             solve = self._factor(lam / s)
             if solve is None:

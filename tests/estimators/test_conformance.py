@@ -1,5 +1,6 @@
 """scikit-learn's contract: every check it yields, without expected failures, and the checks it defines but does not yield."""
 
+import functools
 import inspect
 
 import numpy as np
@@ -10,7 +11,7 @@ from sklearn.svm import LinearSVC as Theirs
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin import HalfspaceLP, LinearSVC, Perceptron
+from maxmargin import HalfspaceLP, HardMarginSVC, InseparableError, LinearSVC, Perceptron
 
 # Some checks compare two fits to 1e-7, which a relative gap of tol = 1e-4 cannot promise: |w - w*| <= sqrt(2 tol P). The
 # Newton finish goes far below 1e-12. Without an intercept no machine passes the check on class weights, scikit-learn's neither.
@@ -35,6 +36,33 @@ NOT_YIELDED = [
 @parametrize_with_checks(INSTANCES)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
+
+
+@parametrize_with_checks([HardMarginSVC(tol=1e-14)])
+@pytest.mark.filterwarnings(
+    "ignore:HardMarginSVC stopped:sklearn.exceptions.ConvergenceWarning"
+)  # such a tol is beyond doubles
+def test_scikit_learn_checks_of_the_hard_margin_wherever_their_data_is_separable(estimator, check, monkeypatch):
+    """Half of the checks draw labels at random. There, and only there, `fit` must raise, and its proof is checked on the spot."""
+    fit, proved = HardMarginSVC.fit, []
+
+    @functools.wraps(fit)
+    def watched(self, X, y, sample_weight=None):
+        try:
+            return fit(self, X, y, sample_weight)
+        except InseparableError as error:
+            proved.append(error)
+            labels = np.ravel(np.asarray(y))
+            holds = error.proof.check(X, labels if error.label is None else labels == error.label)
+        assert holds, "the proof does not hold"
+        raise proved[-1]
+
+    monkeypatch.setattr(HardMarginSVC, "fit", watched)
+    try:
+        check(estimator)
+    except Exception:
+        if not proved:
+            raise
 
 
 @pytest.mark.parametrize("name", NOT_YIELDED)
