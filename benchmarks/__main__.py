@@ -31,7 +31,7 @@ def main(arguments: list[str] | None = None) -> int:
     elif asked.command == "guard":
         from benchmarks.guard import guard
 
-        return guard(asked.base, asked.rebuild)
+        return guard(asked.base)
     elif asked.command == "scaling":
         from benchmarks.scaling import scaling
 
@@ -62,7 +62,6 @@ def _parser() -> argparse.ArgumentParser:
     report.add_argument("--out", type=Path, default=ROOT / "docs" / "benchmarks.md")
     guard = commands.add_parser("guard", help="instruction counts of the loops against the merge base")
     guard.add_argument("--base", help="a commit; default: the merge base with origin/main")
-    guard.add_argument("--rebuild", action="store_true", help="count the base again, even where its counts are stored")
     scaling = commands.add_parser("scaling", help="time and memory against n, d, nnz, threads, classes")
     scaling.add_argument("--quick", action="store_true")
     scaling.add_argument("--out", type=Path)
