@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.report import COLOURS, measured
 
-PANELS = 8  # of one figure; the first of a family stand for the rest
+PANELS = 12  # of one figure; of a larger family every so many tasks are drawn
 MARKS = {"wrong": "x", "timed out": ">", "failed": "X"}
 
 
@@ -28,7 +28,9 @@ def draw(suites: dict[str, dict[str, Any]], scaling: dict[str, Any] | None, fold
         for row in measured(results):
             families.setdefault(row["task"]["family"], []).append(row)
         for family, rows in families.items():
-            drawn[f"{name}-{family}"] = _save(_curves(rows[:PANELS], name, family), folder, f"benchmarks-{name}-{family}.png")
+            drawn[f"{name}-{family}"] = _save(
+                _curves(rows[:: math.ceil(len(rows) / PANELS)], name, family), folder, f"benchmarks-{name}-{family}.png"
+            )
     if scaling is not None:
         drawn["scaling"] = _save(_axes_of_scaling(scaling), folder, "benchmarks-scaling.png")
     return drawn
@@ -47,7 +49,9 @@ def _grid(count: int) -> tuple[Any, list[Any]]:
 
     columns = min(4, count)
     lines = math.ceil(count / columns)
-    figure, axes = pyplot.subplots(lines, columns, figsize=(2.9 * columns, 2.5 * lines + 0.6), squeeze=False, layout="constrained")
+    figure, axes = pyplot.subplots(
+        lines, columns, figsize=(2.9 * columns, 2.5 * lines + 0.6), squeeze=False, layout="constrained"
+    )
     panels = list(axes.ravel())
     for spare in panels[count:]:
         spare.set_visible(False)
@@ -59,13 +63,16 @@ def _curves(rows: list[dict[str, Any]], suite: str, family: str) -> Any:
     handles: dict[str, Any] = {}
     for panel, row in zip(panels, rows, strict=True):
         lowest = 0.1 * min(row["task"]["targets"])
+        panel.set(xscale="log", yscale="log", ylim=(0.5 * lowest, 2.0))
         for name, peer in row["peers"].items():
             done = [point for point in peer.get("curve", []) if "gap" in point and math.isfinite(point["gap"])]
             done.sort(key=lambda point: point["seconds"])
             best = _frontier([(point["seconds"], max(point["gap"], lowest)) for point in done])
             colour = COLOURS.get(name, "#555555")
             if best:
-                handles[name] = panel.plot(*zip(*best, strict=True), "o-", color=colour, markersize=3, linewidth=1.2, label=name)[0]
+                handles[name] = panel.plot(
+                    *zip(*best, strict=True), "o-", color=colour, markersize=3, linewidth=1.2, label=name
+                )[0]
             for point in peer.get("curve", []):
                 if point["outcome"] in MARKS:
                     height = min(1.0, max(point.get("gap", 1.0), lowest))
@@ -73,7 +80,6 @@ def _curves(rows: list[dict[str, Any]], suite: str, family: str) -> Any:
         panel.axvline(row["floors"]["least"], color="#999999", linewidth=0.8, linestyle=":")
         for target in row["task"]["targets"]:
             panel.axhline(target, color="#cccccc", linewidth=0.8)
-        panel.set(xscale="log", yscale="log", ylim=(0.5 * lowest, 2.0))
         task = row["task"]
         who = "" if task["positive"] is not None else ", all classes"
         panel.set_title(f"{task['data']}{who}\n{task['loss']}, C={task['C']:g}, {task['intercept']}", fontsize=8)
@@ -101,6 +107,8 @@ def _axes_of_scaling(scaling: dict[str, Any]) -> Any:
         sizes = [point["size"] for point in axis["points"]]
         panel.plot(sizes, [point["seconds"] for point in axis["points"]], "o-", color=COLOURS["maxmargin"], markersize=3)
         panel.set(xscale="log", yscale="log", xlabel=axis["grows"])
+        panel.minorticks_off()
+        panel.set_xticks(sizes, labels=[f"{size:,d}" for size in sizes])
         slope = "" if axis["time_slope"] is None else f", slope {axis['time_slope']:.2f}"
         panel.set_title(f"{axis['name']}{slope}", fontsize=8)
     panels[0].set_ylabel("seconds")

@@ -44,7 +44,9 @@ def missing_tools() -> list[str]:
     return [tool for tool in ("valgrind", _compiler()) if shutil.which(tool) is None]
 
 
-def count(tree: Path, folder: Path, names: Iterable[str] | None = None, isas: Iterable[str] = ISAS) -> tuple[Counts, list[str]]:
+def count(
+    tree: Path, folder: Path, names: Iterable[str] | None = None, isas: Iterable[str] = ISAS
+) -> tuple[Counts, list[str]]:
     """Counts of a source tree, and the loops that it does not have in this form. `folder` takes what is built."""
     counts: Counts = {}
     lacking: list[str] = []
@@ -55,7 +57,9 @@ def count(tree: Path, folder: Path, names: Iterable[str] | None = None, isas: It
         _compile([*flags, "-c", str(tree / "cpp" / "core.cpp"), "-o", str(core)], must=True)
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             built = pool.map(lambda name: _build(name, flags, core, folder / f"{name}_{isa}"), names)  # noqa: B023
-            found = list(pool.map(lambda made: _counts_of(made[1], made[0]) if made[1] else None, zip(names, built, strict=True)))
+            found = list(
+                pool.map(lambda made: _counts_of(made[1], made[0]) if made[1] else None, zip(names, built, strict=True))
+            )
         for name, sums in zip(names, found, strict=True):
             if sums is None:
                 lacking.append(f"{isa} {name}")

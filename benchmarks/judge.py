@@ -44,9 +44,7 @@ class Judge:
         codes = task.labels(y)
         design, cost = as_design(X), np.full(len(codes), task.C)
         targets = one_vs_rest(codes, int(codes.max()) + 1)
-        self.problems = [
-            Problem(design, t, LOSSES[task.loss], Ridge(1.0), cost, Intercept(task.intercept)) for t in targets
-        ]
+        self.problems = [Problem(design, t, LOSSES[task.loss], Ridge(1.0), cost, Intercept(task.intercept)) for t in targets]
         self.duals = np.full(len(self.problems), -np.inf)
         self.best_primal = math.inf
         tol = 1e-2 * min(task.targets)

@@ -167,7 +167,10 @@ def _linear() -> list[Task]:
         for C in (1.0, 100.0)
     ]
     bars += [
-        Task(data, loss, C, "penalized", BOTH, 3, widely=C == 1.0) for data in TEXT for loss in LOSSES for C in (0.1, 1.0, 10.0)
+        Task(data, loss, C, "penalized", BOTH, 3, widely=C == 1.0)
+        for data in TEXT
+        for loss in LOSSES
+        for C in (0.1, 1.0, 10.0)
     ]
     bars += [Task(data, loss, 1.0, "penalized", (1e-3,), family="classes") for data in TEXT[:2] for loss in LOSSES]
     bars += [Task("a9a", loss, 1.0, "penalized", BOTH, 1, family="adult") for loss in LOSSES]

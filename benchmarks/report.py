@@ -160,7 +160,9 @@ def _suite(name: str, results: dict[str, Any], figures: dict[str, str]) -> list[
 
 def _machine(results: dict[str, Any]) -> str:
     machine, rates = results["machine"], results["rates"]
-    kernels = {key: "/".join(sorted({each["architecture"] or "?" for each in found})) for key, found in machine["blas"].items()}
+    kernels = {
+        key: "/".join(sorted({each["architecture"] or "?" for each in found})) for key, found in machine["blas"].items()
+    }
     peers = ", ".join(f"{name} {version}" for name, version in machine["peers"].items())
     bandwidth = ", ".join(f"{rate / 1e9:.0f} GB/s at {int(size) / 2**20:g} MiB" for size, rate in rates["bandwidth"].items())
     gather = ", ".join(f"{rate / 1e9:.2g} G/s of {int(size):,d}" for size, rate in rates["gather"].items())
@@ -188,7 +190,15 @@ def _worst(compared: list[Comparison]) -> str:
             best[key] = each
     ordered = sorted(best.values(), key=hardness)
     rows = [
-        [each.shown, each.task, f"{each.target:g}", seconds(each.ours), each.peer, seconds(each.theirs) if each.theirs else "-", each.said]
+        [
+            each.shown,
+            each.task,
+            f"{each.target:g}",
+            seconds(each.ours),
+            each.peer,
+            seconds(each.theirs) if each.theirs else "-",
+            each.said,
+        ]
         for each in ordered
     ]
     return table(["ratio", "problem", "gap", "ours, s", "hardest peer", "its s", "its setting, or how far it came"], rows)
@@ -234,7 +244,16 @@ def _kernels(results: dict[str, Any]) -> str:
                 as_set, unset = timing(peer, target, 1, coretype), timing(peer, target, 1, None)
                 if as_set and unset:
                     change = unset["median"] / as_set["median"]
-                    rows.append([row["name"], f"{target:g}", name, seconds(as_set["median"]), seconds(unset["median"]), f"{change:.2f}"])
+                    rows.append(
+                        [
+                            row["name"],
+                            f"{target:g}",
+                            name,
+                            seconds(as_set["median"]),
+                            seconds(unset["median"]),
+                            f"{change:.2f}",
+                        ]
+                    )
     return table(["problem", "gap", "who", f"{coretype}, s", "unset, s", "unset / set"], rows) if rows else "Not timed."
 
 
@@ -247,7 +266,9 @@ def _memory(results: dict[str, Any]) -> str:
             if (done := [point for point in peer.get("curve", []) if "peak_bytes" in point])
         ]
         rows.append([row["name"], "; ".join(peaks)])
-    return "Peak beyond the loaded rows, and the seconds of converting them to the peer's form.\n\n" + table(["problem", "peers"], rows)
+    return "Peak beyond the loaded rows, and the seconds of converting them to the peer's form.\n\n" + table(
+        ["problem", "peers"], rows
+    )
 
 
 def _trouble(results: dict[str, Any]) -> str:
@@ -256,18 +277,27 @@ def _trouble(results: dict[str, Any]) -> str:
     for row in measured(results):
         for target in row["task"]["targets"]:
             if timing(row["peers"].get(OURS, {}), target, 1, coretype) is None:
-                rows.append([row["name"], f"**{OURS}**", f"did not reach {target:g}: {shortfall(row['peers'][OURS]['curve'])}"])
+                rows.append(
+                    [row["name"], f"**{OURS}**", f"did not reach {target:g}: {shortfall(row['peers'][OURS]['curve'])}"]
+                )
         if row.get("known_optimum_inside") is False:
             rows.append([row["name"], "**the judge**", "the known optimum lies outside its interval"])
         for name, peer in row["peers"].items():
             for outcome in TROUBLE:
                 points = [point for point in peer.get("curve", []) if point["outcome"] == outcome]
                 if points:
-                    rows.append([row["name"], name, f"{outcome}: {points[-1]['setting']}: {_plain(points[-1].get('note', ''))}"])
+                    rows.append(
+                        [row["name"], name, f"{outcome}: {points[-1]['setting']}: {_plain(points[-1].get('note', ''))}"]
+                    )
             rows += [[row["name"], name, _plain(entry["note"])] for entry in peer.get("timings", []) if "note" in entry]
     absent = sorted({name for row in measured(results) for name, peer in row["peers"].items() if peer.get("absent")})
-    refusals = sorted({(name, peer["refuses"]) for row in measured(results) for name, peer in row["peers"].items() if "refuses" in peer})
-    told = [f"Absent: {', '.join(absent) or 'none'}.", *(f"{name} does not pose some of the problems: {why}." for name, why in refusals)]
+    refusals = sorted(
+        {(name, peer["refuses"]) for row in measured(results) for name, peer in row["peers"].items() if "refuses" in peer}
+    )
+    told = [
+        f"Absent: {', '.join(absent) or 'none'}.",
+        *(f"{name} does not pose some of the problems: {why}." for name, why in refusals),
+    ]
     return "\n".join(told) + "\n\n" + (table(["problem", "who", "what"], rows) if rows else "Nothing.")
 
 

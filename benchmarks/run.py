@@ -123,7 +123,12 @@ def alternate(
     for name, seconds in times.items():
         entry: dict[str, Any] = {"setting": chosen[name]["setting"], "gap": chosen[name]["gap"]}
         if seconds:
-            entry |= {"median": statistics.median(seconds), "least": min(seconds), "most": max(seconds), "repeats": len(seconds)}
+            entry |= {
+                "median": statistics.median(seconds),
+                "least": min(seconds),
+                "most": max(seconds),
+                "repeats": len(seconds),
+            }
         told[name] = entry | ({"note": notes[name]} if name in notes else {})
     return told
 

@@ -88,7 +88,9 @@ def rows_of(point: Point) -> tuple[Any, np.ndarray]:
     rng = np.random.default_rng(0)
     if point.classes > 2:
         codes = rng.integers(0, point.classes, point.n)
-        return 3.0 * rng.normal(size=(point.classes, point.d))[codes] / np.sqrt(point.d) + rng.normal(size=(point.n, point.d)), codes
+        return 3.0 * rng.normal(size=(point.classes, point.d))[codes] / np.sqrt(point.d) + rng.normal(
+            size=(point.n, point.d)
+        ), codes
     if not point.stored:
         made = planted(point.n, point.d, point.loss)
         return made.X, made.y

@@ -66,18 +66,21 @@ class Reply:
 class Child:
     """A process for one peer, one data set and one surroundings; started when it is first needed."""
 
-    def __init__(self, peer: str, data: str, folder: Path | None, around: Surroundings, peers: str = "benchmarks.peers") -> None:
+    def __init__(
+        self, peer: str, data: str, folder: Path | None, around: Surroundings, peers: str = "benchmarks.peers"
+    ) -> None:
         self.arguments = [peer, data, str(folder or ""), str(around.threads), peers]
         self.around = around
         self._process: subprocess.Popen[str] | None = None
-        self._files = tempfile.TemporaryDirectory(prefix="maxmargin-benchmarks-")
+        self._files: tempfile.TemporaryDirectory[str] | None = None
 
     def fit(self, task: Task, options: dict[str, Any], limit: float, keep: bool = True) -> Reply:
         """Fit once. After `limit` seconds the process is ended; the next call starts another."""
         started = time.perf_counter()
         try:
-            if self._process is None:
+            if self._process is None or self._files is None:
                 self._start()
+            assert self._files is not None
             request = {"task": task.as_json(), "options": options, "folder": self._files.name if keep else None}
             told = self._ask({"load": task.as_json()}, START_LIMIT)
             started = time.perf_counter()
@@ -92,23 +95,29 @@ class Child:
         if "failed" in told:
             return Reply("failed", told["seconds"], told["failed"])
         answer = None
-        if keep:
+        if keep and self._files is not None:
             with np.load(Path(self._files.name) / "answer.npz") as stored:
                 dual = stored["dual"] if "dual" in stored else None
-                answer = Answer(stored["coef"], stored["intercept"], told["converged"], dual, told["claimed"], told["passes"])
+                answer = Answer(
+                    stored["coef"], stored["intercept"], told["converged"], dual, told["claimed"], told["passes"]
+                )
         return Reply("done", told["seconds"], "", told["peak_bytes"], told["load_seconds"], answer)
 
     def close(self) -> None:
-        """End the process."""
+        """End the process and remove its files; another call of `fit` starts both again."""
         if self._process is not None:
             self._process.kill()
             self._process.communicate()
             self._process = None
+        if self._files is not None:
+            self._files.cleanup()
+            self._files = None
 
     def _start(self) -> None:
+        self._files = tempfile.TemporaryDirectory(prefix="maxmargin-benchmarks-")
         self._process = subprocess.Popen(
             [sys.executable, "-m", "benchmarks.worker", *self.arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL, text=True, env=self.around.environment(), cwd=ROOT,
+            stderr=subprocess.DEVNULL, text=True, env={**self.around.environment(), "TMPDIR": self._files.name}, cwd=ROOT,
         )  # fmt: skip
 
     def _ask(self, request: dict[str, Any], limit: float) -> dict[str, Any]:

@@ -47,7 +47,9 @@ class Liblinear(Peer):
         classes = machine.nr_class
         bias = 0 if task.intercept == "none" else 1
         columns = 1 if classes == 2 else classes
-        stored = np.ctypeslib.as_array(ctypes.cast(machine.w, ctypes.POINTER(ctypes.c_double)), (machine.nr_feature + bias, columns))
+        stored = np.ctypeslib.as_array(
+            ctypes.cast(machine.w, ctypes.POINTER(ctypes.c_double)), (machine.nr_feature + bias, columns)
+        )
         labels = np.array([machine.label[k] for k in range(classes)])
         w = np.zeros((columns, d + bias))
         w[:, : machine.nr_feature] = stored[: machine.nr_feature].T

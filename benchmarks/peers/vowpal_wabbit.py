@@ -6,6 +6,8 @@ float32. Reading the text of the rows in the first pass is part of its run; writ
 
 from __future__ import annotations
 
+import atexit
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Any, ClassVar, final
@@ -36,20 +38,20 @@ class VowpalWabbit(Peer):
         ]
 
     def load(self, task: Task, X: Any, y: np.ndarray) -> Any:
-        folder = tempfile.TemporaryDirectory(prefix="maxmargin-vw-")
-        path = Path(folder.name) / "rows.txt"
+        path = Path(tempfile.mkdtemp(prefix="maxmargin-vw-")) / "rows.txt"
+        atexit.register(shutil.rmtree, path.parent, ignore_errors=True)
         rows = sp.csr_matrix(X)
         with path.open("w") as text:
             for i in range(rows.shape[0]):
                 at = slice(rows.indptr[i], rows.indptr[i + 1])
                 pairs = zip(rows.indices[at].tolist(), rows.data[at].tolist(), strict=True)
                 text.write(f"{1 if y[i] else -1} | " + " ".join(f"{j}:{v:.9g}" for j, v in pairs) + "\n")
-        return folder, path, rows.shape
+        return path, rows.shape
 
     def fit(self, task: Task, loaded: Any, options: dict[str, Any], threads: int) -> Answer:
         from vowpalwabbit import Workspace
 
-        _, path, (n, d) = loaded
+        path, (n, d) = loaded
         bits = max(18, int(np.ceil(np.log2(d + 2))) + 1)
         penalty = 1.0 / task.C if options["method"] == "bfgs" else 1.0 / (task.C * n)
         words = ["--quiet", f"-d {path}", "--loss_function hinge", f"-b {bits}", f"--passes {options['passes']}"]
