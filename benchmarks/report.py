@@ -136,8 +136,8 @@ tight; the fastest that arrives is timed again, in turn with ours, in a process 
 are medians, without reading or converting the rows. A free intercept is replaced by the best one for the coefficients, for all.
 
 `ratio` is the peer's time over ours, so below 1 the peer is faster. `> r`: no peer arrived, and one was stopped after r times our
-time. `never`: every peer stopped by itself short of the gap. The floors are explained in `benchmarks/floors.py`: `least` is three passes over the rows, `method` the
-passes that our fit made."""
+time. `never`: every peer stopped by itself short of the gap. The floors are explained in `benchmarks/floors.py`: `least` is three
+passes over the rows, `method` the passes that our fit made."""
 
 
 def _suite(name: str, results: dict[str, Any], figures: dict[str, str]) -> list[str]:

@@ -97,7 +97,7 @@ class Child:
         answer = None
         if keep and self._files is not None:
             with np.load(Path(self._files.name) / "answer.npz") as stored:
-                dual = stored["dual"] if "dual" in stored else None
+                dual = stored["dual"] if "dual" in stored.files else None
                 answer = Answer(
                     stored["coef"], stored["intercept"], told["converged"], dual, told["claimed"], told["passes"]
                 )

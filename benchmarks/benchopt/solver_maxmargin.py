@@ -31,8 +31,9 @@ class Solver(BaseSolver):
 
     def set_objective(self, X: Any, y: Any, C: float) -> None:
         """The data of benchopt's objective. Its sparse matrices may be columns first, which a fit would convert each time."""
-        from maxmargin import LinearSVC
         from scipy.sparse import issparse
+
+        from maxmargin import LinearSVC
 
         self.X, self.y = X.tocsr() if issparse(X) else np.ascontiguousarray(X), y
         self.machine = LinearSVC(loss="hinge", C=C, fit_intercept=False, solver=self.solver, max_iter=100_000)

@@ -1,5 +1,5 @@
-// Fixed inputs for counting instructions: the same rows on every machine and in every commit. The generator stands here, apart
-// from the library's, so that a change there changes no input.
+// Fixed inputs for counting instructions: the same rows on every machine and in every commit. The generator stands here,
+// apart from the library's, so that a change there changes no input.
 #pragma once
 
 #include <cstdint>
@@ -62,9 +62,7 @@ struct Rows {
   }
 };
 
-inline std::vector<double> filled(std::int64_t size, double value) {
-  return std::vector<double>(std::size_t(size), value);
-}
+inline std::vector<double> filled(std::int64_t size, double value) { return std::vector<double>(std::size_t(size), value); }
 
 inline std::vector<std::int64_t> in_order(std::int64_t size) {
   std::vector<std::int64_t> order(std::size_t(size), 0);

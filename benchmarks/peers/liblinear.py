@@ -6,6 +6,7 @@ import ctypes
 from typing import Any, ClassVar, final
 
 import numpy as np
+import scipy.sparse as sp
 
 from benchmarks.peers.base import Answer, Peer, Setting, sweep
 from benchmarks.problems import Task
@@ -36,7 +37,7 @@ class Liblinear(Peer):
         """An array of 16-byte nodes, as LIBLINEAR's own readers make it."""
         from liblinear.liblinear import problem
 
-        return problem(y.astype(np.float64), X), X.shape[1]
+        return problem(y.astype(np.float64), sp.csr_matrix(X)), X.shape[1]
 
     def fit(self, task: Task, loaded: Any, options: dict[str, Any], threads: int) -> Answer:
         from liblinear.liblinearutil import train

@@ -28,6 +28,8 @@ class VowpalWabbit(Peer):
     def refuse(self, task: Task) -> str | None:
         if task.loss != "hinge":
             return "it has no squared hinge"
+        if task.data == "dense54":
+            return "its text of 27 million values takes minutes to write and to read"
         return "one problem at a time" if task.positive is None else None
 
     def settings(self, task: Task) -> list[Setting]:

@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from benchmarks.guard import ROOT
 
 
-@pytest.fixture()
+@pytest.fixture
 def solver(monkeypatch):
     stand_in = types.ModuleType("benchopt")
     stand_in.BaseSolver = type("BaseSolver", (), {})
