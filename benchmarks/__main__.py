@@ -20,7 +20,7 @@ def main(arguments: list[str] | None = None) -> int:
         from benchmarks.run import Limits, run
 
         out = asked.out or (QUICK if asked.quick else RESULTS) / f"{asked.suite}.json"
-        limits = None if asked.minutes is None else replace(Limits(), total=60.0 * asked.minutes)
+        limits = replace(Limits.quick() if asked.quick else Limits(), **_asked_limits(asked))
         run(asked.suite, asked.data, out, asked.peers, asked.quick, asked.only, limits)
         print(f"written to {out}")
     elif asked.command == "report":
@@ -45,6 +45,11 @@ def main(arguments: list[str] | None = None) -> int:
     return 0
 
 
+def _asked_limits(asked: argparse.Namespace) -> dict[str, float]:
+    total = {} if asked.minutes is None else {"total": 60.0 * asked.minutes}
+    return total if asked.limit is None else {**total, "fit": asked.limit}
+
+
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
     commands = parser.add_subparsers(dest="command", required=True)
@@ -56,6 +61,7 @@ def _parser() -> argparse.ArgumentParser:
     run.add_argument("--data", type=Path, default=Path(data) if data else None, help="folder; default MAXMARGIN_DATA")
     run.add_argument("--only", default="", help="tasks whose name contains this")
     run.add_argument("--minutes", type=float, help="of the whole run; tasks beyond it are listed as not run")
+    run.add_argument("--limit", type=float, help="seconds of one fit")
     run.add_argument("--out", type=Path)
     report = commands.add_parser("report", help="docs/benchmarks.md and its figures, from stored results")
     report.add_argument("--results", type=Path, default=RESULTS)

@@ -38,6 +38,11 @@ class Limits:
     repeats: int = 3
     reference: float = 6.0
 
+    @staticmethod
+    def quick() -> Limits:
+        """Enough to see everything happen."""
+        return Limits(fit=2.0, least=0.5, total=240.0, reference=3.0)
+
 
 @final
 @dataclass(slots=True)
@@ -203,7 +208,7 @@ def run(
     limits: Limits | None = None, peers: dict[str, Peer] | None = None, peers_module: str = "benchmarks.peers",
 ) -> dict[str, Any]:  # fmt: skip
     """Every task of a suite. The file is written after each, so that a run that is cut keeps what it has."""
-    limits = limits or (Limits(fit=2.0, least=0.5, total=240.0, reference=3.0) if quick else Limits())
+    limits = limits or (Limits.quick() if quick else Limits())
     every = peers or PEERS
     taken = {name: peer for name, peer in every.items() if names is None or name in names or name == OURS}
     deadline = time.perf_counter() + limits.total
