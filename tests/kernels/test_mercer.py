@@ -162,6 +162,20 @@ def test_what_rounding_hides_is_undecided():
     assert found.delta == np.inf
 
 
+def test_a_kernel_of_which_rounding_leaves_nothing_is_undecided():
+    """Near its only centre a normalised kernel is noise: a large δ can be proved, and is not called psd."""
+    row = np.array([[1e3, 1e3]])
+    X = np.vstack([np.nextafter(row, np.inf), [[1.0, -2.0]]])
+    found = check_mercer(Polynomial(2, 1.0).centered(row).normalized(), X)
+    assert found.verdict == "undecided"
+    assert 0.1 < found.delta < np.inf
+
+
+def test_the_zero_matrix_is_psd():
+    assert check_mercer(np.zeros((4, 4))).valid
+    assert check_mercer(0 * Gaussian(), np.eye(3)).valid
+
+
 def test_reports_take_two_lines():
     for K in (np.eye(2), -np.eye(2), np.full((3, 3), 1.7e308), np.ones((3, 3))):
         lines = repr(check_mercer(K)).splitlines()
