@@ -146,13 +146,14 @@ def _shift_needed(K: Floats, spread: float) -> float:
 
     For any upper triangular R, λ_min(K + sI) >= -|K + sI - R'R|, because R'R is positive semidefinite. R is the Cholesky factor
     in floats, which exists if λ_min(K + sI) > γ tr(K) (Rump 2006, Verification of positive definiteness), so that s is tried
-    at a few multiples of that: below 0 first, which proves K itself. The residual is bounded from R alone:
+    at a few multiples of that: below 0 first, which proves k itself; last beyond what the error of K may have made negative.
+    The residual is bounded from R alone:
     |fl(M - R'R) - (M - R'R)| <= γ_n |R|'|R| + u |...|, and | |R|'|R| |_F <= |R|_F².
     """
     n = K.shape[0]
     diagonal = np.diagonal(K)
     step = gamma(n + 4) * float(np.abs(diagonal).sum()) + 8.0 * n * n * TINY
-    for shift in (-8.0 * step - 2.0 * spread, 2.0 * step, 8.0 * step, 32.0 * step):
+    for shift in (-8.0 * step - 2.0 * spread, 2.0 * step, 8.0 * step, 32.0 * step, 32.0 * step + 2.0 * spread):
         M = K.copy()
         np.fill_diagonal(M, diagonal + shift)
         try:
