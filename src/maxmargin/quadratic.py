@@ -98,7 +98,7 @@ class QuadraticProgram:
             return self._solve(tol, stop or (lambda step: False))
 
     def _solve(self, tol: float, stop: Callable[[int], bool]) -> Multipliers:
-        n, p = len(self.h), len(self.b)
+        n = len(self.h)
         x, nu, s, lam = self._start()
         dual_size, primal_size = 1.0 + _largest(self.q), 1.0 + max(_largest(self.h), _largest(self.b))
         best, best_error = Multipliers(x, lam, nu, 0, False), np.inf
@@ -127,7 +127,7 @@ class QuadraticProgram:
         return best
 
     def _start(self) -> tuple[Floats, Floats, Floats, Floats]:
-        """The minimiser of x'Px/2 + q'x + |Gx - h|²/2 s.t. Ax = b, whose slacks h - Gx = -λ set the scale; both are shifted to be positive."""
+        """The minimiser of x'Px/2 + q'x + |Gx - h|²/2 s.t. Ax = b: its slacks h - Gx = -λ set the scale, and are shifted to be positive."""
         n, size = len(self.h), len(self.q)
         solve = self._factor(np.ones(n))
         found = np.zeros(size + len(self.b)) if solve is None else solve(np.append(self.G.T @ self.h - self.q, self.b))
