@@ -94,10 +94,11 @@ def test_by_hand():
     assert found.inequality == pytest.approx([2.0], abs=1e-9)
 
 
-def test_equalities_alone_take_one_step():
+def test_equalities_alone_are_one_linear_system():
     # the projection of 0 onto x + y = 2
     found = QuadraticProgram(np.eye(2), np.zeros(2), A=[[1.0, 1.0]], b=[2.0]).solve()
-    assert (found.solved, found.steps) == (True, 1)
+    assert found.solved
+    assert found.steps <= 1
     assert found.x == pytest.approx([1.0, 1.0], abs=1e-12)
     assert found.equality == pytest.approx([-1.0], abs=1e-12)
 

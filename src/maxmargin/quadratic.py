@@ -98,9 +98,8 @@ class QuadraticProgram:
             return self._solve(tol, stop or (lambda step: False))
 
     def _solve(self, tol: float, stop: Callable[[int], bool]) -> Multipliers:
-        n, p = len(self.h), len(self.b)
-        x, nu = np.zeros(len(self.q)), np.zeros(p)
-        s, lam = np.maximum(self.h, 1.0), np.ones(n)
+        n = len(self.h)
+        x, nu, s, lam = self._start()
         dual_size, primal_size = 1.0 + _largest(self.q), 1.0 + max(_largest(self.h), _largest(self.b))
         best, best_error = Multipliers(x, lam, nu, 0, False), np.inf
         for step in range(MOST_STEPS + 1):
@@ -126,6 +125,14 @@ class QuadraticProgram:
             t = min(1.0, TO_THE_WALL * _length(s, ds, lam, dlam)) if n else 1.0
             x, nu, s, lam = x + t * dx, nu + t * dnu, s + t * ds, lam + t * dlam
         return best
+
+    def _start(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """The minimiser of x'Px/2 + q'x + |Gx - h|²/2 s.t. Ax = b: its slacks h - Gx = -λ set the scale, and are shifted to be positive."""
+        n, size = len(self.h), len(self.q)
+        solve = self._factor(np.ones(n))
+        found = np.zeros(size + len(self.b)) if solve is None else solve(np.append(self.G.T @ self.h - self.q, self.b))
+        slack = self.h - self.G @ found[:size]
+        return found[:size], found[size:], _shifted(slack), _shifted(-slack)
 
     def _factor(self, weights: Floats) -> Any:
         """A solver of M = [P + G'WG, A'; A, 0].
@@ -171,6 +178,11 @@ class QuadraticProgram:
             dx, dnu = dx + found[: len(dx)], dnu + found[len(dx) :]
             ds, dlam = ds + more, dlam - (e_c + lam * more) / s
         return dx, dnu, ds, dlam
+
+
+def _shifted(values: Floats) -> Floats:
+    least = float(values.min(initial=np.inf))
+    return values if least > 0.0 else values + (1.0 - least)
 
 
 def _length(s: Floats, ds: Floats, lam: Floats, dlam: Floats) -> float:
