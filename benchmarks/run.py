@@ -118,7 +118,7 @@ def alternate(
         for name in sorted(chosen, reverse=bool(turn % 2)):
             if name in notes:
                 continue
-            patience = 3.0 * limits.fit
+            patience = max(limits.least, 10.0 * chosen[name]["seconds"])
             reply = children.get(name, around).fit(task, chosen[name]["options"], patience, keep=False)
             if reply.outcome == "done":
                 times[name].append(reply.seconds)
@@ -172,6 +172,8 @@ def measure(
         for around in everywhere:
             # More threads change nothing for a peer that has one: its time on one thread is its time.
             here = {name: best for name, best in chosen.items() if around.threads == 1 or peers[name].threaded}
+            if around.coretype != coretype:
+                here = {name: best for name, best in here.items() if peers[name].uses_blas}
             if time.perf_counter() > deadline:
                 break
             for name, entry in alternate(here, task, children, around, limits).items():

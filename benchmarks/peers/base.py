@@ -47,6 +47,7 @@ class Peer(ABC):
     module: ClassVar[str]  # what must be importable
     package: ClassVar[str]  # what names its version
     threaded: ClassVar[bool] = False  # whether more threads can help it
+    uses_blas: ClassVar[bool] = False  # whether OpenBLAS works for it, so that its kernel matters
 
     def present(self) -> bool:
         return importlib.util.find_spec(self.module) is not None

@@ -37,5 +37,7 @@ class Intelex(Peer):
             warnings.simplefilter("always")
             machine.fit(X, y)
         converged = not any(issubclass(each.category, ConvergenceWarning) for each in caught)
-        coef = machine.coef_.toarray() if sp.issparse(machine.coef_) else np.asarray(machine.coef_)
+        stored = machine.coef_.toarray() if sp.issparse(machine.coef_) else np.asarray(machine.coef_)
+        coef = np.zeros((1, X.shape[1]))
+        coef[:, : stored.shape[1]] = stored  # columns after the last that a support vector has are left out
         return Answer(coef, np.ravel(machine.intercept_), converged)

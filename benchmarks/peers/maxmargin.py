@@ -15,6 +15,7 @@ class MaxMargin(Peer):
     name: ClassVar[str] = "maxmargin"
     module: ClassVar[str] = "maxmargin"
     package: ClassVar[str] = "maxmargin"
+    uses_blas: ClassVar[bool] = True
     threaded: ClassVar[bool] = True
 
     def refuse(self, task: Task) -> str | None:

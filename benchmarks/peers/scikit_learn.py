@@ -16,6 +16,7 @@ class ScikitLearn(Peer):
     name: ClassVar[str] = "scikit-learn"
     module: ClassVar[str] = "sklearn"
     package: ClassVar[str] = "scikit-learn"
+    uses_blas: ClassVar[bool] = True
 
     def refuse(self, task: Task) -> str | None:
         return None
