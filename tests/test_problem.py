@@ -1,9 +1,10 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from maxmargin import Hinge, Intercept, Problem, Ridge, SquaredHinge, as_design
+from maxmargin import Hinge, Huber, Intercept, Pinball, Problem, Ridge, SquaredHinge, as_design
 
 
 def make(intercept=Intercept.FREE, loss=None, cost=None, scale=1.0):
@@ -65,3 +66,15 @@ def test_best_intercept_is_only_sought_where_it_is_free():
     assert make().best_intercept(z, 7.0) == -1.0
     assert make(Intercept.PENALIZED).best_intercept(z, 7.0) == 7.0
     assert make(Intercept.NONE).best_intercept(z, 0.0) == 0.0
+
+
+@pytest.mark.parametrize("loss", [Huber(0.1), Pinball(0.3)], ids=repr)
+def test_ends_of_the_box_lie_inside_the_exact_one(loss):
+    rng = np.random.default_rng(0)
+    cost = np.concatenate([rng.uniform(0.0, 3.0, 500), [5e-324, 1e-310, 1e308, 0.0]])
+    problem = Problem(as_design(np.ones((504, 1))), np.zeros(504), loss, Ridge(), cost)
+    for end, exact in zip(problem.box(), loss.box(np.zeros(1)), strict=True):
+        limit = Fraction(float(exact[0]))
+        assert all(abs(Fraction(a)) <= abs(limit * Fraction(c)) for a, c in zip(end.tolist(), cost.tolist(), strict=True))
+        assert np.allclose(end, exact * cost, rtol=1e-15, atol=5e-324)
+        assert np.isfinite(problem.conjugate_terms(end)).all()

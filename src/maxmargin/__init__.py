@@ -11,8 +11,15 @@ from maxmargin.estimators import InseparableError as InseparableError
 from maxmargin.estimators import LinearSVC as LinearSVC
 from maxmargin.estimators import Perceptron as Perceptron
 from maxmargin.kkt import kkt_residuals as kkt_residuals
+from maxmargin.losses import EpsilonInsensitive as EpsilonInsensitive
 from maxmargin.losses import HardMargin as HardMargin
 from maxmargin.losses import Hinge as Hinge
+from maxmargin.losses import Huber as Huber
+from maxmargin.losses import Logistic as Logistic
+from maxmargin.losses import Pinball as Pinball
+from maxmargin.losses import SmoothedHinge as SmoothedHinge
+from maxmargin.losses import Squared as Squared
+from maxmargin.losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
 from maxmargin.losses import SquaredHinge as SquaredHinge
 from maxmargin.margins import margins as margins
 from maxmargin.penalties import Ridge as Ridge

@@ -138,8 +138,9 @@ def _primal(problem: Problem, rounding: _Rounding, w: Floats, b: float, z: Float
 def _dual(problem: Problem, rounding: _Rounding, a: Floats) -> float:
     cost, y = problem.cost, problem.target
     v = np.divide(np.abs(a), cost, out=np.zeros_like(a), where=cost > 0)
-    slack = (1.0 + v) * (1.0 + v + np.abs(y)) * cost
-    loss = rounding.above(rounding.raised(problem.conjugate_terms(a), slack))
+    terms = problem.conjugate_terms(a)
+    slack = (1.0 + v) * (1.0 + v + np.abs(y)) * cost + np.abs(terms)
+    loss = rounding.above(rounding.raised(terms, slack))
     low, high = rounding.combination(a)
     conjugate = problem.penalty.conjugate_terms
     penalty = rounding.above(conjugate(low) if low is high else np.maximum(conjugate(low), conjugate(high)))
