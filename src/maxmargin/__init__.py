@@ -22,6 +22,10 @@ from maxmargin.losses import Squared as Squared
 from maxmargin.losses import SquaredEpsilonInsensitive as SquaredEpsilonInsensitive
 from maxmargin.losses import SquaredHinge as SquaredHinge
 from maxmargin.margins import margins as margins
+from maxmargin.penalties import L1 as L1
+from maxmargin.penalties import Box as Box
+from maxmargin.penalties import NonNegative as NonNegative
+from maxmargin.penalties import NoPenalty as NoPenalty
 from maxmargin.penalties import Ridge as Ridge
 from maxmargin.problem import Intercept as Intercept
 from maxmargin.problem import Problem as Problem
