@@ -36,6 +36,7 @@ from maxmargin.separation import separability as separability
 from maxmargin.solution import Solution as Solution
 from maxmargin.solution import Status as Status
 from maxmargin.solvers import SGD as SGD
+from maxmargin.solvers import CoordinateDescent as CoordinateDescent
 from maxmargin.solvers import DualAscent as DualAscent
 from maxmargin.solvers import Gradient as Gradient
 from maxmargin.solvers import InteriorPoint as InteriorPoint

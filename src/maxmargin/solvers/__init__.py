@@ -8,6 +8,7 @@ from maxmargin.solvers.choose import Plan as Plan
 from maxmargin.solvers.choose import fit_problem as fit_problem
 from maxmargin.solvers.choose import make_solver as make_solver
 from maxmargin.solvers.choose import plan as plan
+from maxmargin.solvers.coordinate_descent import CoordinateDescent as CoordinateDescent
 from maxmargin.solvers.dual_ascent import DualAscent as DualAscent
 from maxmargin.solvers.gradient import Gradient as Gradient
 from maxmargin.solvers.interior_point import InteriorPoint as InteriorPoint
