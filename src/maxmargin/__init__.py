@@ -40,6 +40,7 @@ from maxmargin.solvers import CoordinateDescent as CoordinateDescent
 from maxmargin.solvers import DualAscent as DualAscent
 from maxmargin.solvers import Gradient as Gradient
 from maxmargin.solvers import InteriorPoint as InteriorPoint
+from maxmargin.solvers import LeastSquares as LeastSquares
 from maxmargin.solvers import MaximumMargin as MaximumMargin
 from maxmargin.solvers import Newton as Newton
 from maxmargin.solvers import Quadratic as Quadratic

@@ -23,6 +23,7 @@ class Status(Enum):
     MAX_TIME = "The time limit came first. Raise max_time, loosen tol, or scale the features."
     INTERRUPTED = "The fit was interrupted. Call fit again to start over."
     ONLINE = "One pass of partial_fit sees a part of the data at a time, so nothing bounds the objective."
+    LEAST_NORM = "Columns depend on each other, so many coefficients fit equally well; those of least norm were taken."
     PRECISION = "Rounding allows no smaller gap. Loosen tol, scale the features, or pass float64 data."
 
 

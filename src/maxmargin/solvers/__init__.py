@@ -12,6 +12,7 @@ from maxmargin.solvers.coordinate_descent import CoordinateDescent as Coordinate
 from maxmargin.solvers.dual_ascent import DualAscent as DualAscent
 from maxmargin.solvers.gradient import Gradient as Gradient
 from maxmargin.solvers.interior_point import InteriorPoint as InteriorPoint
+from maxmargin.solvers.least_squares import LeastSquares as LeastSquares
 from maxmargin.solvers.maximum_margin import MaximumMargin as MaximumMargin
 from maxmargin.solvers.newton import Newton as Newton
 from maxmargin.solvers.quadratic import Quadratic as Quadratic

@@ -22,6 +22,7 @@ from maxmargin.solvers.coordinate_descent import CoordinateDescent
 from maxmargin.solvers.dual_ascent import DualAscent
 from maxmargin.solvers.gradient import Gradient
 from maxmargin.solvers.interior_point import InteriorPoint
+from maxmargin.solvers.least_squares import LeastSquares
 from maxmargin.solvers.maximum_margin import MaximumMargin
 from maxmargin.solvers.newton import Newton
 from maxmargin.solvers.quadratic import Quadratic
@@ -31,13 +32,15 @@ SOLVERS: dict[str, Callable[[float, int, int], Solver]] = {
     "coordinate_descent": lambda tol, max_iter, seed: CoordinateDescent(tol, max_iter),
     "dual_ascent": lambda tol, max_iter, seed: DualAscent(tol, max_iter, seed),
     "interior_point": lambda tol, max_iter, seed: InteriorPoint(tol, max_iter),
+    "least_squares": lambda tol, max_iter, seed: LeastSquares(tol),
     "maximum_margin": lambda tol, max_iter, seed: MaximumMargin(tol, max_iter, seed),
     "newton": lambda tol, max_iter, seed: Newton(tol, max_iter),
     "quadratic_program": lambda tol, max_iter, seed: Quadratic(tol),
     "gradient": lambda tol, max_iter, seed: Gradient(tol, max_iter),
     "sgd": lambda tol, max_iter, seed: SGD(tol, max_iter, seed),
 }
-AUTOMATIC = ("dual_ascent", "newton", "maximum_margin", "coordinate_descent")  # each is the fastest of all on some problems
+# Each is the fastest of all on some problems.
+AUTOMATIC = ("coordinate_descent", "dual_ascent", "least_squares", "maximum_margin", "newton")
 
 PER_VISIT = 1.5e-9  # seconds to read a stored value twice and write to w
 PER_READ = 0.8e-9  # seconds to read a stored value once in a product
@@ -191,6 +194,15 @@ def _coordinate_descent(problem: Problem, tol: float) -> Estimate:
     return Estimate(float(seconds), 12.0 * stored + _vectors(problem, 12))
 
 
+def _least_squares(problem: Problem, tol: float) -> Estimate:
+    """One Gram matrix of the columns or of the rows, and one factor."""
+    n, d, stored = problem.design.n, problem.design.d, problem.design.stored
+    size = min(n, d)
+    gram = stored * min(size, stored / max(n, 1) * size / max(d, 1)) * PER_FLOP
+    factor = size**3 / 3.0 * PER_FLOP if isinstance(problem.penalty, Ridge) else 4.0 * n * d * size * PER_FLOP
+    return Estimate(gram + factor + 10.0 * stored * PER_READ + 20 * PER_CALL, 16.0 * size * size + _vectors(problem, 10))
+
+
 def _maximum_margin(problem: Problem, tol: float) -> Estimate:
     soft = _interior_point(problem, tol) if problem.design.d <= problem.design.n / 10 else _dual_ascent(problem, tol)
     return Estimate(4.0 * soft.seconds, soft.bytes)
@@ -200,6 +212,7 @@ ESTIMATES: dict[str, Callable[[Problem, float], Estimate]] = {
     "coordinate_descent": _coordinate_descent,
     "dual_ascent": _dual_ascent,
     "interior_point": _interior_point,
+    "least_squares": _least_squares,
     "maximum_margin": _maximum_margin,
     "newton": _newton,
     "quadratic_program": _quadratic,
