@@ -5,11 +5,15 @@ from maxmargin.certificate import certify as certify
 from maxmargin.design import Dense as Dense
 from maxmargin.design import Sparse as Sparse
 from maxmargin.design import as_design as as_design
+from maxmargin.estimators import ElasticNet as ElasticNet
 from maxmargin.estimators import HalfspaceLP as HalfspaceLP
 from maxmargin.estimators import HardMarginSVC as HardMarginSVC
 from maxmargin.estimators import InseparableError as InseparableError
+from maxmargin.estimators import Lasso as Lasso
+from maxmargin.estimators import LinearRegression as LinearRegression
 from maxmargin.estimators import LinearSVC as LinearSVC
 from maxmargin.estimators import Perceptron as Perceptron
+from maxmargin.estimators import RidgeRegression as RidgeRegression
 from maxmargin.kkt import kkt_residuals as kkt_residuals
 from maxmargin.losses import EpsilonInsensitive as EpsilonInsensitive
 from maxmargin.losses import HardMargin as HardMargin

@@ -55,19 +55,6 @@ class LinearMachine(BaseEstimator, ABC):  # type: ignore[misc]
     intercept_: Any
     n_jobs: int | None
 
-    def sparsify(self) -> Self:
-        """Store coef_ as a CSR matrix."""
-        check_is_fitted(self)
-        self.coef_ = sp.csr_matrix(self.coef_)
-        return self
-
-    def densify(self) -> Self:
-        """Store coef_ as an array."""
-        check_is_fitted(self)
-        if sp.issparse(self.coef_):
-            self.coef_ = self.coef_.toarray()
-        return self
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
@@ -153,6 +140,19 @@ class LinearClassifier(ClassifierMixin, LinearMachine):  # type: ignore[misc]
         scores = self.decision_function(X)
         codes = (scores > 0).astype(np.intp) if scores.ndim == 1 else scores.argmax(axis=1)
         return np.asarray(self.classes_[codes])
+
+    def sparsify(self) -> Self:
+        """Store coef_ as a CSR matrix."""
+        check_is_fitted(self)
+        self.coef_ = sp.csr_matrix(self.coef_)
+        return self
+
+    def densify(self) -> Self:
+        """Store coef_ as an array."""
+        check_is_fitted(self)
+        if sp.issparse(self.coef_):
+            self.coef_ = self.coef_.toarray()
+        return self
 
     def _validated_arrays(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, NDArray[Any]]:
         X, y = super()._validated_arrays(X, y, reset)

@@ -150,7 +150,8 @@ def _without_penalty(problem: Problem) -> tuple[Floats, float, bool]:
     if isinstance(design, Dense):
         rows = np.asarray(design.data, dtype=np.float64) - mean
         rows *= root[:, None]
-        w, _, rank, _ = scipy.linalg.lstsq(rows, right, overwrite_a=True, check_finite=False, lapack_driver="gelsd")
+        small = float(np.finfo(float).eps) * max(rows.shape)  # a singular value below this share of the largest is rounding
+        w, _, rank, _ = scipy.linalg.lstsq(rows, right, cond=small, overwrite_a=True, check_finite=False)
         dependent = rank < design.d
     else:
         operator = scipy.sparse.linalg.LinearOperator(
