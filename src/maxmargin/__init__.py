@@ -12,6 +12,7 @@ from maxmargin.estimators import InseparableError as InseparableError
 from maxmargin.estimators import Lasso as Lasso
 from maxmargin.estimators import LinearRegression as LinearRegression
 from maxmargin.estimators import LinearSVC as LinearSVC
+from maxmargin.estimators import LogisticRegression as LogisticRegression
 from maxmargin.estimators import Perceptron as Perceptron
 from maxmargin.estimators import RidgeRegression as RidgeRegression
 from maxmargin.kkt import kkt_residuals as kkt_residuals
@@ -47,6 +48,7 @@ from maxmargin.solvers import InteriorPoint as InteriorPoint
 from maxmargin.solvers import LeastSquares as LeastSquares
 from maxmargin.solvers import MaximumMargin as MaximumMargin
 from maxmargin.solvers import Newton as Newton
+from maxmargin.solvers import NewtonCholesky as NewtonCholesky
 from maxmargin.solvers import Quadratic as Quadratic
 from maxmargin.solvers import fit_problem as fit_problem
 from maxmargin.versions import show_versions as show_versions

@@ -10,7 +10,16 @@ from sklearn.svm import LinearSVC as Theirs
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin import ElasticNet, HalfspaceLP, Lasso, LinearRegression, LinearSVC, Perceptron, RidgeRegression
+from maxmargin import (
+    ElasticNet,
+    HalfspaceLP,
+    Lasso,
+    LinearRegression,
+    LinearSVC,
+    LogisticRegression,
+    Perceptron,
+    RidgeRegression,
+)
 
 # Some checks compare two fits to 1e-7, which a relative gap of tol = 1e-4 cannot promise: |w - w*| <= sqrt(2 tol P). The
 # Newton finish goes far below 1e-12. Without an intercept no machine passes the check on class weights, scikit-learn's neither.
@@ -26,6 +35,7 @@ INSTANCES = [
     RidgeRegression(),
     RidgeRegression(positive=True, tol=1e-12),
     LinearRegression(),
+    LogisticRegression(tol=1e-12),
 ]
 NOT_YIELDED = [
     "check_param_validation",

@@ -7,5 +7,6 @@ from maxmargin.estimators.lasso import ElasticNet as ElasticNet
 from maxmargin.estimators.lasso import Lasso as Lasso
 from maxmargin.estimators.linear_regression import LinearRegression as LinearRegression
 from maxmargin.estimators.linear_svc import LinearSVC as LinearSVC
+from maxmargin.estimators.logistic_regression import LogisticRegression as LogisticRegression
 from maxmargin.estimators.perceptron import Perceptron as Perceptron
 from maxmargin.estimators.ridge import RidgeRegression as RidgeRegression

@@ -15,6 +15,7 @@ from maxmargin.solvers.interior_point import InteriorPoint as InteriorPoint
 from maxmargin.solvers.least_squares import LeastSquares as LeastSquares
 from maxmargin.solvers.maximum_margin import MaximumMargin as MaximumMargin
 from maxmargin.solvers.newton import Newton as Newton
+from maxmargin.solvers.newton_cholesky import NewtonCholesky as NewtonCholesky
 from maxmargin.solvers.quadratic import Quadratic as Quadratic
 from maxmargin.solvers.sgd import SGD as SGD
 from maxmargin.solvers.sgd import Stream as Stream

@@ -25,6 +25,7 @@ from maxmargin.solvers.interior_point import InteriorPoint
 from maxmargin.solvers.least_squares import LeastSquares
 from maxmargin.solvers.maximum_margin import MaximumMargin
 from maxmargin.solvers.newton import Newton
+from maxmargin.solvers.newton_cholesky import NewtonCholesky
 from maxmargin.solvers.quadratic import Quadratic
 from maxmargin.solvers.sgd import SGD
 
@@ -35,12 +36,13 @@ SOLVERS: dict[str, Callable[[float, int, int], Solver]] = {
     "least_squares": lambda tol, max_iter, seed: LeastSquares(tol),
     "maximum_margin": lambda tol, max_iter, seed: MaximumMargin(tol, max_iter, seed),
     "newton": lambda tol, max_iter, seed: Newton(tol, max_iter),
+    "newton_cholesky": lambda tol, max_iter, seed: NewtonCholesky(tol, max_iter),
     "quadratic_program": lambda tol, max_iter, seed: Quadratic(tol),
     "gradient": lambda tol, max_iter, seed: Gradient(tol, max_iter),
     "sgd": lambda tol, max_iter, seed: SGD(tol, max_iter, seed),
 }
 # Each is the fastest of all on some problems.
-AUTOMATIC = ("coordinate_descent", "dual_ascent", "least_squares", "maximum_margin", "newton")
+AUTOMATIC = ("coordinate_descent", "dual_ascent", "least_squares", "maximum_margin", "newton", "newton_cholesky")
 
 PER_VISIT = 1.5e-9  # seconds to read a stored value twice and write to w
 PER_READ = 0.8e-9  # seconds to read a stored value once in a product
@@ -169,6 +171,10 @@ def _newton(problem: Problem, tol: float) -> Estimate:
     return Estimate(float(seconds), 16.0 * inside**2 + _vectors(problem, 20))
 
 
+def _newton_cholesky(problem: Problem, tol: float) -> Estimate:
+    return _steps(problem, 8.0 + 0.5 * _digits(tol), 4)
+
+
 def _quadratic(problem: Problem, tol: float) -> Estimate:
     n, d = problem.design.n, problem.design.d
     return Estimate(float(20.0 * 4.0 * n * (n + d) ** 2 * PER_FLOP), 8.0 * 6.0 * (n + d) ** 2)
@@ -215,6 +221,7 @@ ESTIMATES: dict[str, Callable[[Problem, float], Estimate]] = {
     "least_squares": _least_squares,
     "maximum_margin": _maximum_margin,
     "newton": _newton,
+    "newton_cholesky": _newton_cholesky,
     "quadratic_program": _quadratic,
     "gradient": _gradient,
     "sgd": _sgd,
