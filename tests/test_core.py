@@ -111,6 +111,7 @@ def test_the_extension_under_the_sanitizers(sanitized, isa):
     tests = [
         "test_design.py",
         "test_native.py",
+        "solvers/test_coordinate_descent.py",
         "solvers/test_dual_ascent.py",
         "estimators/test_linear.py",
         "estimators/test_certified.py",

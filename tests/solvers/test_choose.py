@@ -1,7 +1,29 @@
 import numpy as np
 import pytest
 
-from maxmargin import DualAscent, Hinge, Intercept, Newton, Problem, Ridge, SquaredHinge, as_design, fit_problem
+from maxmargin import (
+    L1,
+    Box,
+    DualAscent,
+    EpsilonInsensitive,
+    Hinge,
+    Huber,
+    Intercept,
+    Logistic,
+    Newton,
+    NonNegative,
+    NoPenalty,
+    Pinball,
+    Problem,
+    Ridge,
+    SmoothedHinge,
+    Squared,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+    as_design,
+    fit_problem,
+)
+from maxmargin.penalties import ElasticNet
 from maxmargin.solvers import SOLVERS, make_solver
 from maxmargin.testing import planted_problem
 
@@ -51,3 +73,26 @@ def test_small_problems_are_solved_to_1e_9_by_all_solvers(loss, intercept, kind)
             for name in ("dual_ascent", "newton", "interior_point", "quadratic_program"):
                 gap = make_solver(name, problem, tol=1e-9).solve(problem).certificate.relative_gap
                 assert gap <= 1e-9, (name, seed, n, d, C, gap)
+
+
+LOSSES = [
+    Hinge(), SquaredHinge(), SmoothedHinge(0.5), Logistic(), Squared(), Huber(), EpsilonInsensitive(),
+    SquaredEpsilonInsensitive(), Pinball(),
+]  # fmt: skip
+PENALTIES = [NoPenalty(), Ridge(), L1(), ElasticNet(), Box(), NonNegative()]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_every_pair_is_solved_or_refused_in_words(loss, penalty):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.where(np.arange(40) % 2, 1.0, -1.0)
+    problem = Problem(as_design(X), y, loss, penalty, np.ones(40), Intercept.FREE)
+    smooth = np.isfinite(loss.curvature)
+    solved = isinstance(penalty, Ridge) or (smooth and not isinstance(penalty, NoPenalty)) or isinstance(loss, Squared)
+    if solved:
+        solution = fit_problem(problem)
+        assert solution.certificate.relative_gap <= (1e-4 if smooth or isinstance(loss, Hinge) else 0.1)
+        return
+    with pytest.raises(ValueError, match=r"No solver accepts this problem\. .*CoordinateDescent: "):
+        fit_problem(problem)

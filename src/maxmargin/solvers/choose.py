@@ -99,7 +99,7 @@ def plan(problem: Problem, tol: float = 1e-4) -> Plan:
             estimates[name] = ESTIMATES[name](problem, tol)
         else:
             refusals[name] = reason
-    offered = [name for name in AUTOMATIC if name in estimates]
+    offered = [name for name in AUTOMATIC if name in estimates] or list(estimates)
     if not offered:
         raise ValueError("No solver accepts this problem. " + " ".join(refusals.values()))
     return Plan(min(offered, key=lambda name: estimates[name].seconds), estimates, refusals)
