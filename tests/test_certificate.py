@@ -459,3 +459,9 @@ def test_an_interpolation_is_bounded_by_zero():
     certificate = certify(problem, np.linalg.lstsq(X, y)[0], 0.0)
     assert (certificate.precision, certificate.dual) == ("computed", 0.0)
     assert certificate.relative_gap < 1e-10
+
+
+def test_a_loss_of_nothing_is_bounded_by_zero_whatever_the_loss():
+    problem = Problem(as_design(np.array([[2.0], [-2.0]])), np.array([1.0, -1.0]), Hinge(), NoPenalty(), np.ones(2))
+    assert certify(problem, np.ones(1)).gap == 0.0
+    assert certify(problem, np.array([0.4])).gap == math.inf
