@@ -16,7 +16,7 @@ MODULES = sorted(path.relative_to(SOURCE).with_suffix("").as_posix() for path in
 # Each floor may import from the floors above it in this list, and from its own folder.
 FLOORS = [
     {"_native"},
-    {"design", "losses", "penalties", "kernels"},
+    {"design", "losses", "penalties", "kernels", "spectrum"},
     {"problem"},
     {"certificate", "halfspace", "quadratic", "kkt", "margins", "datasets"},
     {"separation", "solution", "model"},

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "maxmargin/coordinate_state.hpp"
 #include "maxmargin/dual_state.hpp"
 #include "maxmargin/perceptron_state.hpp"
 #include "maxmargin/sgd_state.hpp"
@@ -16,6 +17,8 @@ struct Core {
   void (*norms_sq)(const RowsView&, double* out, int threads);
   void (*dual_ascent)(const RowsView&, DualState&, std::int64_t epochs, std::int64_t work);
   void (*sgd)(const RowsView&, SgdState&, std::int64_t epochs);
+  void (*measure)(const RowsView&, CoordinateState&);
+  void (*coordinate_descent)(const RowsView&, CoordinateState&, double goal, std::int64_t epochs, std::int64_t work);
   void (*perceptron)(const RowsView&, PerceptronState&, std::int64_t epochs, std::int64_t visits);
 };
 

@@ -11,7 +11,18 @@ from sklearn.svm import LinearSVC as Theirs
 from sklearn.utils import estimator_checks
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from maxmargin import HalfspaceLP, HardMarginSVC, InseparableError, LinearSVC, Perceptron
+from maxmargin import (
+    ElasticNet,
+    HalfspaceLP,
+    HardMarginSVC,
+    InseparableError,
+    Lasso,
+    LinearRegression,
+    LinearSVC,
+    LogisticRegression,
+    Perceptron,
+    RidgeRegression,
+)
 
 # Some checks compare two fits to 1e-7, which a relative gap of tol = 1e-4 cannot promise: |w - w*| <= sqrt(2 tol P). The
 # Newton finish goes far below 1e-12. Without an intercept no machine passes the check on class weights, scikit-learn's neither.
@@ -22,6 +33,12 @@ INSTANCES = [
     Perceptron(),
     Perceptron(update="normalized", order="shuffled", averaged=True),
     HalfspaceLP(),
+    Lasso(alpha=0.01, tol=1e-12),
+    ElasticNet(alpha=0.01, tol=1e-12),
+    RidgeRegression(),
+    RidgeRegression(positive=True, tol=1e-12),
+    LinearRegression(),
+    LogisticRegression(tol=1e-12),
 ]
 NOT_YIELDED = [
     "check_param_validation",
@@ -76,6 +93,12 @@ def test_checks_that_are_not_yielded(name, loss):
         check("LinearSVC", LinearSVC(loss=loss, C=0.01), X[:100], y[:100], X[100:], y[100:], [0.8, 0.2])
         return
     check("LinearSVC", estimator)
+
+
+@pytest.mark.parametrize("name", [name for name in NOT_YIELDED if "class_weight" not in name])
+@pytest.mark.parametrize("machine", [Lasso, ElasticNet, RidgeRegression, LinearRegression])
+def test_checks_of_regressors_that_are_not_yielded(name, machine):
+    getattr(estimator_checks, name)(machine.__name__, machine())
 
 
 def test_every_parameter_of_scikit_learns_class_is_taken_with_the_same_default():
