@@ -241,6 +241,8 @@ void own_degrees(In<std::uint8_t> letters, In<std::int64_t> start, In<bool> lett
 
 // --- dual ascent ---------------------------------------------------------------------------------------------------
 
+constexpr std::int64_t worth_a_rest = 24;  // columns; not stored values, so that dense and sparse rows are visited alike
+
 struct DualAscent {
   const Rows* rows;
   DualState state;
@@ -280,6 +282,7 @@ struct DualAscent {
     state.rho = rho;
     state.intercept_strength = intercept_strength;
     state.shrink = shrink;
+    state.rest = shrink && rows->view.d >= worth_a_rest;
     state.random = maxmargin::Random(seed);
     maxmargin::base::widen(state);
     owners = {keep, nb::cast(y), nb::cast(cost), nb::cast(norm_sq), nb::cast(a), nb::cast(w), nb::cast(order)};
