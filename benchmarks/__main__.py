@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     else:
         from benchmarks.house import main as house
 
-        house()
+        house(arguments.data)
     return 0
 
 
@@ -71,7 +71,10 @@ def _parser() -> argparse.ArgumentParser:
     scaling = commands.add_parser("scaling", help="time and memory against n, d, nnz, threads, classes")
     scaling.add_argument("--quick", action="store_true")
     scaling.add_argument("--out", type=Path)
-    commands.add_parser("house", help="import time, Ctrl-C, memory, the share of certificates")
+    house = commands.add_parser(
+        "house", help="import time, Ctrl-C, memory, the share of certificates; with data, how far it gets"
+    )
+    house.add_argument("--data", type=Path, default=Path(data) if data else None, help="folder; default MAXMARGIN_DATA")
     return parser
 
 

@@ -111,6 +111,7 @@ MADE: dict[str, Callable[[], tuple[Any, Labels]]] = {
     "planted-hinge": partial(_planted, "hinge"),
     "planted-squared_hinge": partial(_planted, "squared_hinge"),
     "dense54": partial(dense54, 500_000),
+    "dense54-200k": partial(dense54, 200_000),
     "dense54-small": partial(dense54, 20_000),
     "breast_cancer": partial(_bundled, load_breast_cancer),
     "digits": partial(_bundled, load_digits),
