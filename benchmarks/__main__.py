@@ -41,7 +41,7 @@ def main(arguments: list[str] | None = None) -> int:
     else:
         from benchmarks.house import main as house
 
-        house(arguments.data)
+        house(asked.data)
     return 0
 
 
