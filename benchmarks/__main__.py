@@ -1,120 +1,82 @@
-"""python -m benchmarks run --suite text --data FOLDER: seconds to a verified relative gap, as a table and as JSON.
-
-python -m benchmarks reach --data FOLDER --target 1e-4: the gaps that LinearSVC reaches alone, verified.
-"""
+"""python -m benchmarks run | report | guard | scaling | house."""
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import platform
-import statistics
-import time
-import warnings
+import sys
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-import numpy as np
-from threadpoolctl import threadpool_limits
-
-from benchmarks.judge import Judge
-from benchmarks.peers import PEERS, Fit
-from benchmarks.problems import Task, load, suite
-from maxmargin import LinearSVC, _native
+ROOT = Path(__file__).parents[1]
+RESULTS = ROOT / "benchmarks" / "results"
+QUICK = ROOT / "build" / "benchmarks"  # quick runs prove that all works; they are not results
 
 
-def once(fit: Fit, X: Any, y: np.ndarray) -> tuple[float, tuple[Any, Any]]:
-    started = time.perf_counter()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = fit(X, y)
-    return time.perf_counter() - started, found
+def main(arguments: list[str] | None = None) -> int:
+    """Each command imports what it needs alone."""
+    asked = _parser().parse_args(arguments)
+    if asked.command == "run":
+        from benchmarks.run import Limits, run
+
+        out = asked.out or (QUICK if asked.quick else RESULTS) / f"{asked.suite}.json"
+        limits = replace(Limits.quick() if asked.quick else Limits(), **_asked_limits(asked))
+        run(asked.suite, asked.data, out, asked.peers, asked.quick, asked.only, limits)
+        print(f"written to {out}")
+    elif asked.command == "report":
+        from benchmarks.report import report
+
+        report(asked.results, asked.out)
+        print(f"written to {asked.out}")
+    elif asked.command == "guard":
+        from benchmarks.guard import guard
+
+        return guard(asked.base)
+    elif asked.command == "scaling":
+        from benchmarks.scaling import scaling
+
+        out = asked.out or (QUICK if asked.quick else RESULTS) / "scaling.json"
+        scaling(out, asked.quick)
+        print(f"written to {out}")
+    else:
+        from benchmarks.house import main as house
+
+        house(asked.data)
+    return 0
 
 
-def measure(task: Task, target: float, repeats: int, folder: Path | None) -> dict[str, Any]:
-    """Each peer's fastest setting that reaches the target, timed `repeats` times in turn with the others'."""
-    X, labels = load(task.data, folder)
-    y = labels if task.positive is None else (labels == np.unique(labels)[task.positive]).astype(int)
-    judge = Judge(task, X, y, target)
-    row: dict[str, Any] = {"task": str(task), "target": target, "reference_gap": judge.reference_gap / abs(judge.lower)}
-    fastest: dict[str, tuple[str, Fit]] = {}
-    for name, settings in PEERS.items():
-        tried = [(label, fit, *once(fit, X, y)) for label, fit in settings(task, target)]
-        gaps = {label: judge.relative_gap(*found) for label, _, _, found in tried}
-        arrived = [(seconds, label, fit) for label, fit, seconds, _ in tried if gaps[label] <= target]
-        row[name] = {"sweep": {label: [seconds, gaps[label]] for label, _, seconds, _ in tried}}
-        if arrived:
-            _, label, fit = min(arrived, key=lambda each: each[0])
-            fastest[name], row[name]["setting"] = (label, fit), label
-    times: dict[str, list[float]] = {name: [] for name in fastest}
-    for _ in range(repeats):
-        for name, (_, fit) in fastest.items():
-            times[name].append(once(fit, X, y)[0])
-    for name, seconds in times.items():
-        row[name]["seconds"] = [min(seconds), statistics.median(seconds), max(seconds)]
-    return row
+def _asked_limits(asked: argparse.Namespace) -> dict[str, float]:
+    total = {} if asked.minutes is None else {"total": 60.0 * asked.minutes}
+    return total if asked.limit is None else {**total, "fit": asked.limit}
 
 
-def reach(task: Task, target: float, folder: Path | None) -> dict[str, Any]:
-    """What our estimator says of itself, and what `verify` finds from scratch: how near to the target it got, and when."""
-    X, y = load(task.data, folder)
-    machine = LinearSVC(loss=task.loss, C=task.C, tol=target, max_time=120.0, n_jobs=2)
-    seconds, _ = once(lambda X, y: machine.fit(X, y), X, y)
-    gap = machine.certificate_.verify(X, y).relative_gap
-    return {"task": str(task), "seconds": seconds, "verified_gap": gap, "status": machine.status_.name}
-
-
-def line(row: dict[str, Any]) -> str:
-    def shown(name: str) -> str:
-        if "seconds" in row[name]:
-            return f"{row[name]['seconds'][1]:8.3f} s"
-        best = min(gap for _, gap in row[name]["sweep"].values())
-        slowest = max(seconds for seconds, _ in row[name]["sweep"].values())
-        return f"did not arrive (gap {best:.0e} after {slowest:.1f} s)"
-
-    both = all("seconds" in row[name] for name in PEERS)
-    ratio = f"{row['scikit-learn']['seconds'][1] / row['maxmargin']['seconds'][1]:6.1f}x" if both else "      -"
-    return f"{row['task']:60s} {ratio}  ours {shown('maxmargin')}  scikit-learn {shown('scikit-learn')}"
-
-
-def main() -> None:
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m benchmarks")
-    parser.add_argument("command", choices=["run", "reach"], help="time against peers, or ask how far ours gets alone")
-    parser.add_argument("--suite", default="text")
-    parser.add_argument("--data", type=Path, default=os.environ.get("MAXMARGIN_DATA"))
-    parser.add_argument("--target", type=float, default=1e-3)
-    parser.add_argument("--repeats", type=int, default=3)
-    parser.add_argument("--only", default="", help="tasks whose name contains this")
-    parser.add_argument("--out", type=Path)
-    arguments = parser.parse_args()
-    machine = {"cpu": platform.processor(), "isa": _native.isa(), "coretype": os.environ.get("OPENBLAS_CORETYPE")}
-    rows = []
-    if arguments.command == "reach":
-        for task in suite("reach"):
-            if arguments.only in str(task):
-                rows.append(reach(task, arguments.target, arguments.data))
-                print(
-                    "{task:60s} {seconds:8.2f} s  verified gap {verified_gap:.1e}  {status}".format(**rows[-1]), flush=True
-                )
-        return
-    with threadpool_limits(1):
-        for task in suite(arguments.suite):
-            if arguments.only in str(task):
-                rows.append(measure(task, arguments.target, arguments.repeats, arguments.data))
-                print(line(rows[-1]), flush=True)
-    ratios = [
-        row["scikit-learn"]["seconds"][1] / row["maxmargin"]["seconds"][1]
-        for row in rows
-        if all("seconds" in row[p] for p in PEERS)
-    ]
-    if ratios:
-        print(
-            f"geometric mean over {len(ratios)} tasks that both reached: {np.exp(np.mean(np.log(ratios))):.2f}x, worst {min(ratios):.2f}x"
-        )
-    if arguments.out:
-        arguments.out.write_text(json.dumps({"machine": machine, "rows": rows}, indent=1))
+    commands = parser.add_subparsers(dest="command", required=True)
+    run = commands.add_parser("run", help="curves of verified gap against seconds, ours and the peers'")
+    run.add_argument("--suite", default="linear")
+    run.add_argument("--peers", type=lambda text: text.split(","), help="names with commas between; all by default")
+    run.add_argument("--quick", action="store_true", help="a few small tasks: proves that everything works")
+    data = os.environ.get("MAXMARGIN_DATA")
+    run.add_argument("--data", type=Path, default=Path(data) if data else None, help="folder; default MAXMARGIN_DATA")
+    run.add_argument("--only", default="", help="tasks whose name contains this")
+    run.add_argument("--minutes", type=float, help="of the whole run; tasks beyond it are listed as not run")
+    run.add_argument("--limit", type=float, help="seconds of one fit")
+    run.add_argument("--out", type=Path)
+    report = commands.add_parser("report", help="docs/benchmarks.md and its figures, from stored results")
+    report.add_argument("--results", type=Path, default=RESULTS)
+    report.add_argument("--out", type=Path, default=ROOT / "docs" / "benchmarks.md")
+    guard = commands.add_parser("guard", help="instruction counts of the loops against the merge base")
+    guard.add_argument("--base", help="a commit; default: the merge base with origin/main")
+    scaling = commands.add_parser("scaling", help="time and memory against n, d, nnz, threads, classes")
+    scaling.add_argument("--quick", action="store_true")
+    scaling.add_argument("--out", type=Path)
+    house = commands.add_parser(
+        "house", help="import time, Ctrl-C, memory, the share of certificates; with data, how far it gets"
+    )
+    house.add_argument("--data", type=Path, default=Path(data) if data else None, help="folder; default MAXMARGIN_DATA")
+    return parser
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -1,6 +1,7 @@
 // Compiled once per instruction set, with MAXMARGIN_ISA set to its name.
 #include "maxmargin/core.hpp"
 
+#include "maxmargin/coordinate_descent.hpp"
 #include "maxmargin/dual_ascent.hpp"
 #include "maxmargin/pair_ascent.hpp"
 #include "maxmargin/perceptron.hpp"
@@ -37,6 +38,15 @@ void any_sgd(const RowsView& view, SgdState& state, std::int64_t epochs) {
   visit(view, [&](const auto& rows) { descend(rows, state, epochs); });
 }
 
+void any_measure(const RowsView& view, CoordinateState& state) {
+  visit(view, [&](const auto& columns) { measure(columns, state); });
+}
+
+void any_coordinate_descent(const RowsView& view, CoordinateState& state, double goal, std::int64_t epochs,
+                            std::int64_t work) {
+  visit(view, [&](const auto& columns) { descend_columns(columns, state, goal, epochs, work); });
+}
+
 void any_perceptron(const RowsView& view, PerceptronState& state, std::int64_t epochs, std::int64_t visits) {
   visit(view, [&](const auto& rows) { correct(rows, state, epochs, visits); });
 }
@@ -51,7 +61,8 @@ void any_subtract_rows(const void* values, bool double_values, std::int64_t stri
 }  // namespace
 
 Core core() {
-  return {any_scores, any_combine, any_norms_sq, any_dual_ascent, any_sgd, any_perceptron, ascend_pairs, any_subtract_rows};
+  return {any_scores,     any_combine,  any_norms_sq,     any_dual_ascent, any_sgd, any_measure, any_coordinate_descent,
+          any_perceptron, ascend_pairs, any_subtract_rows};
 }
 
 }  // namespace maxmargin::MAXMARGIN_ISA

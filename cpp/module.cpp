@@ -25,6 +25,7 @@
 
 namespace nb = nanobind;
 using namespace nb::literals;
+using maxmargin::CoordinateState;
 using maxmargin::Core;
 using maxmargin::DualState;
 using maxmargin::PerceptronState;
@@ -241,6 +242,8 @@ void own_degrees(In<std::uint8_t> letters, In<std::int64_t> start, In<bool> lett
 
 // --- dual ascent ---------------------------------------------------------------------------------------------------
 
+constexpr std::int64_t worth_a_rest = 24;  // columns; not stored values, so that dense and sparse rows are visited alike
+
 struct DualAscent {
   const Rows* rows;
   DualState state;
@@ -280,6 +283,7 @@ struct DualAscent {
     state.rho = rho;
     state.intercept_strength = intercept_strength;
     state.shrink = shrink;
+    state.rest = shrink && rows->view.d >= worth_a_rest;
     state.random = maxmargin::Random(seed);
     maxmargin::base::widen(state);
     owners = {keep, nb::cast(y), nb::cast(cost), nb::cast(norm_sq), nb::cast(a), nb::cast(w), nb::cast(order)};
@@ -334,6 +338,48 @@ nb::tuple sgd(const Rows& rows, In<double> y, In<double> pull, Out<double> v, Ou
   }
   return nb::make_tuple(state.steps, state.weight, state.b, state.b_total);
 }
+
+// --- coordinate descent --------------------------------------------------------------------------------------------
+
+struct CoordinateDescent {
+  const Rows* columns;
+  CoordinateState state;
+  std::vector<nb::object> owners;
+
+  CoordinateDescent(nb::object keep, In<double> weight, Out<double> slope, Out<double> w, Out<double> curvature,
+                    Out<double> mean, In<std::int64_t> order, double l1, double l2, double low, double high, double pull,
+                    double shift)
+      : columns(nb::cast<const Rows*>(keep)) {
+    const std::int64_t d = columns->view.n, n = columns->view.d;
+    expect(std::int64_t(weight.shape(0)) == n && std::int64_t(slope.shape(0)) == n,
+           "weight and slope need one entry per row");
+    for (const std::size_t length : {w.shape(0), curvature.shape(0), mean.shape(0)})
+      expect(std::int64_t(length) == d, "w, curvature and mean need one entry per column");
+    state.size = std::int64_t(order.shape(0));
+    for (std::int64_t k = 0; k < state.size; ++k)
+      expect(order.data()[k] >= 0 && order.data()[k] < d, "order must hold column numbers");
+    state.weight = weight.data();
+    state.slope = slope.data();
+    state.w = w.data();
+    state.curvature = curvature.data();
+    state.mean = mean.data();
+    state.order = order.data();
+    state.l1 = l1;
+    state.l2 = l2;
+    state.low = low;
+    state.high = high;
+    state.pull = pull;
+    state.shift = shift;
+    owners = {keep, nb::cast(weight), nb::cast(slope), nb::cast(w), nb::cast(curvature), nb::cast(mean), nb::cast(order)};
+    nb::gil_scoped_release free;
+    core().measure(columns->view, state);
+  }
+
+  void run(double goal, std::int64_t epochs, std::int64_t work) {
+    nb::gil_scoped_release free;
+    core().coordinate_descent(columns->view, state, goal, epochs, work);
+  }
+};
 
 // --- perceptron ----------------------------------------------------------------------------------------------------
 
@@ -477,6 +523,17 @@ NB_MODULE(_core, m) {
   m.def("ascend_pairs", &ascend_pairs, "K"_a, "low"_a, "high"_a, "a"_a, "g"_a, "strength"_a, "tolerance"_a, "most"_a);
   m.def("subtract_rows", &subtract_rows<float>, "values"_a.noconvert(), "slots"_a, "t"_a, "columns"_a, "g"_a, "threads"_a);
   m.def("subtract_rows", &subtract_rows<double>, "values"_a.noconvert(), "slots"_a, "t"_a, "columns"_a, "g"_a, "threads"_a);
+
+  nb::class_<CoordinateDescent>(m, "CoordinateDescent")
+      .def(nb::init<nb::object, In<double>, Out<double>, Out<double>, Out<double>, Out<double>, In<std::int64_t>, double,
+                    double, double, double, double, double>(),
+           "columns"_a, "weight"_a, "slope"_a, "w"_a, "curvature"_a, "mean"_a, "order"_a, "l1"_a, "l2"_a, "low"_a, "high"_a,
+           "pull"_a, "shift"_a)
+      .def("run", &CoordinateDescent::run, "goal"_a, "epochs"_a, "work"_a)
+      .def_prop_ro("epochs", [](const CoordinateDescent& s) { return s.state.epochs; })
+      .def_prop_ro("visits", [](const CoordinateDescent& s) { return s.state.visits; })
+      .def_prop_ro("violation", [](const CoordinateDescent& s) { return s.state.violation; })
+      .def_prop_ro("shift", [](const CoordinateDescent& s) { return s.state.shift; });
 
   nb::class_<Perceptron>(m, "Perceptron")
       .def(nb::init<nb::object, In<double>, In<double>, Out<double>, Out<double>, Out<std::int64_t>, bool, double, bool,

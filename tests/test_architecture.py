@@ -16,7 +16,7 @@ MODULES = sorted(path.relative_to(SOURCE).with_suffix("").as_posix() for path in
 # Each floor may import from the floors above it in this list, and from its own folder.
 FLOORS = [
     {"_native"},
-    {"design", "losses", "penalties", "kernels", "gram"},
+    {"design", "losses", "penalties", "kernels", "spectrum", "gram"},
     {"problem"},
     {"certificate", "halfspace", "quadratic", "kkt", "margins", "datasets"},
     {"separation", "solution", "model"},
@@ -27,7 +27,7 @@ FLOORS = [
     {"__init__"},
     {"cli"},
 ]
-RUNTIME = {"numpy", "scipy", "sklearn", "joblib", "maxmargin"}
+RUNTIME = {"numpy", "scipy", "sklearn", "joblib", "threadpoolctl", "maxmargin"}  # joblib, threadpoolctl: scikit-learn's
 
 
 def floor(module):

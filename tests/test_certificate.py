@@ -12,20 +12,31 @@ from hypothesis import strategies as st
 
 import maxmargin.certificate as judge
 from maxmargin import (
+    L1,
+    Box,
     Certificate,
+    EpsilonInsensitive,
     HardMargin,
     Hinge,
+    Huber,
     Intercept,
-    MaximumMargin,
-    Newton,
+    Logistic,
+    NonNegative,
+    NoPenalty,
+    Pinball,
     Problem,
     Ridge,
+    SmoothedHinge,
+    Squared,
+    SquaredEpsilonInsensitive,
     SquaredHinge,
     as_design,
     certify,
     fit_problem,
 )
 from maxmargin.certificate import combined, dual_from_slopes, feasible
+from maxmargin.losses import RegressionLoss
+from maxmargin.penalties import ElasticNet
 from maxmargin.testing import check_weak_duality
 from rational import RationalProblem
 
@@ -34,6 +45,23 @@ BOTH = pytest.mark.parametrize("loss", LOSSES, ids=repr)
 ALL = pytest.mark.parametrize("loss", [*LOSSES, HardMargin()], ids=repr)
 INTERCEPTS = pytest.mark.parametrize("intercept", list(Intercept), ids=lambda i: i.value)
 UNIT = 2.0**-53
+PENALTY = Ridge(1.0)
+PAIRS = [
+    (Squared(), Ridge(0.7)),
+    (Squared(), L1(0.8)),
+    (Squared(), ElasticNet(0.6, 0.3)),
+    (Squared(), Box(-0.1, 0.4)),
+    (Squared(), NonNegative(0.5)),
+    (Squared(), NoPenalty()),
+    (EpsilonInsensitive(0.3), Ridge(0.7)),
+    (SquaredEpsilonInsensitive(0.3), L1(0.2)),
+    (Huber(0.5), Ridge(0.7)),
+    (Huber(0.5), ElasticNet(0.2, 0.3)),
+    (Pinball(0.3), Ridge(0.7)),
+    (SmoothedHinge(0.5), Ridge(0.7)),
+    (Hinge(), L1(0.3)),
+    (SquaredHinge(), NonNegative(0.5)),
+]
 
 
 def draw(seed, n=5, d=2, wild=False, dtype=float):
@@ -48,30 +76,30 @@ def draw(seed, n=5, d=2, wild=False, dtype=float):
     return np.ascontiguousarray(X.astype(dtype)), y, cost
 
 
-def both(X, y, cost, loss, intercept, strength=1.0, scale=1.0):
-    problem = Problem(as_design(X), y, loss, Ridge(strength), cost, intercept, scale)
-    return problem, RationalProblem(X, y, cost, loss, strength, intercept, scale)
+def both(X, y, cost, loss, intercept, penalty=PENALTY, scale=1.0):
+    problem = Problem(as_design(X), y, loss, penalty, cost, intercept, scale)
+    return problem, RationalProblem(X, y, cost, loss, penalty, intercept, scale)
 
 
-def hostile_points(problem, seed):
+def hostile_points(problem, best, seed):
     """(w, b, a): random, huge, tiny, zero, at the optimum, and a breath away from it."""
     rng = np.random.default_rng(seed)
     n, d = problem.design.n, problem.design.d
     none = problem.intercept is Intercept.NONE
-    best = fit_problem(problem, Newton(tol=1e-15) if problem.loss.finite else MaximumMargin(tol=1e-13))
+    coef, intercept, dual = (np.array(part, dtype=float) for part in best)
     low, high = (np.clip(end, -1e9, 1e9) for end in problem.box())
-    yield best.coef, best.intercept, best.dual
+    yield coef, float(intercept), dual
     for breath in (1e-16, 1e-9, 1e-4):
-        shaken = best.coef * (1 + breath * rng.normal(size=d))
-        yield shaken, 0.0 if none else best.intercept * (1 + breath), best.dual * (1 + breath * rng.normal(size=n))
+        shaken = coef * (1 + breath * rng.normal(size=d))
+        yield shaken, 0.0 if none else float(intercept * (1 + breath)), dual * (1 + breath * rng.normal(size=n))
     for size in (0.0, 1e-300, 1e-8, 1.0, 1e8):
         yield (
             size * rng.normal(size=d),
             0.0 if none else float(size * rng.normal()),
             low + rng.uniform(size=n) * (high - low),
         )
-    yield best.coef, best.intercept, 1e6 * rng.normal(size=n)
-    yield -best.coef, -best.intercept, -best.dual
+    yield coef, float(intercept), 1e6 * rng.normal(size=n)
+    yield -coef, -float(intercept), -dual
 
 
 @ALL
@@ -98,18 +126,35 @@ def test_adversary_catches_a_judge_that_is_too_kind(monkeypatch, side):
         confront(SquaredHinge(), Intercept.FREE, 0)
 
 
-def confront(loss, intercept, seed):
+@pytest.mark.parametrize(("loss", "penalty"), PAIRS, ids=repr)
+@pytest.mark.parametrize("intercept", [Intercept.NONE, Intercept.FREE], ids=lambda i: i.value)
+@pytest.mark.parametrize("seed", range(3))
+def test_adversary_against_every_kind_of_pair(loss, penalty, intercept, seed):
+    confront(loss, intercept, seed, penalty)
+
+
+@pytest.mark.all
+@pytest.mark.parametrize(("loss", "penalty"), PAIRS, ids=repr)
+@pytest.mark.parametrize("intercept", [Intercept.NONE, Intercept.FREE], ids=lambda i: i.value)
+@pytest.mark.parametrize("seed", range(100, 120))
+def test_the_adversary_against_every_kind_of_pair_at_length(loss, penalty, intercept, seed):
+    confront(loss, intercept, seed, penalty)
+
+
+def confront(loss, intercept, seed, penalty=PENALTY):
     X, y, cost = draw(seed, n=4 + seed % 2 + (2 if isinstance(loss, SquaredHinge) else 0))
     if not loss.finite:  # separable, through the origin too, and one row left out of it all
         y = np.where(X @ [1.0, 0.5] > 0, 1.0, -1.0)
         cost[seed % 4] = 0.0
-    problem, truth = both(X, y, cost, loss, intercept)
-    best = truth.optimum()
-    for w, b, a in hostile_points(problem, seed):
-        reached = truth.primal(w, b)
+    if isinstance(loss, RegressionLoss):
+        y = y + np.random.default_rng(seed).normal(size=y.size)
+    problem, truth = both(X, y, cost, loss, intercept, penalty)
+    best, *point = truth.solution()
+    for w, b, a in hostile_points(problem, point, seed):
+        reached = truth.primal(penalty.clip(w), b)
         certificate = certify(problem, w, b, a, precision="rigorous")
-        assert certificate.primal >= reached >= best >= Fraction(certificate.dual)
-        assert certificate.gap >= reached - best
+        assert certificate.primal >= reached >= best >= Fraction(max(certificate.dual, -1e300))
+        assert not np.isfinite(certificate.gap) or certificate.gap >= reached - best
         assert certificate.relative_gap > 0 or reached == best
         near = certify(problem, w, b, a)
         assert not math.isnan(near.relative_gap)
@@ -118,11 +163,10 @@ def confront(loss, intercept, seed):
             edge = 64 * UNIT * (1 + np.abs(X) @ np.abs(w) + abs(b)).max()
             assert near.primal == reached or abs(least - 1) <= edge
             continue
-        allowed = (
-            64 * UNIT * (abs(near.primal) + abs(near.dual) + float(np.abs(cost) @ (1 + np.abs(X) @ np.abs(w) + abs(b))))
-        )
-        assert float(reached - Fraction(near.primal)) <= allowed
-        assert near.dual <= float(best) + allowed
+        residual = 1 + np.abs(X) @ np.abs(w) + abs(b) + np.abs(y)
+        size = abs(near.primal) + float(np.abs(cost) @ residual) + (abs(near.dual) if np.isfinite(near.dual) else 0.0)
+        assert float(reached - Fraction(near.primal)) <= 64 * UNIT * size
+        assert near.dual <= float(best) + 64 * UNIT * size
 
 
 def map_exact(w, b):
@@ -175,7 +219,7 @@ def test_a_thin_gap_at_a_hard_margin_is_relative_to_the_objective():
 @pytest.mark.parametrize("seed", range(4))
 def test_rigorous_bounds_hold_on_wild_scales(loss, intercept, dtype, seed):
     X, y, cost = draw(100 + seed, n=12, d=3, wild=True, dtype=dtype)
-    problem, truth = both(X, y, cost, loss, intercept, strength=0.7, scale=3.0)
+    problem, truth = both(X, y, cost, loss, intercept, Ridge(0.7), scale=3.0)
     rng = np.random.default_rng(seed)
     low, high = (np.clip(end, -1e9, 1e9) for end in problem.box())
     for size in (1e-9, 1.0, 1e6):
@@ -329,7 +373,7 @@ def test_storage_does_not_change_the_certificate(loss):
 def one_row(x, w, s, c, a=0.0, intercept=Intercept.NONE):
     """P and D of a problem of one number, by the judge and in rationals."""
     X, y, cost = np.array([[x]]), np.array([1.0]), np.array([c])
-    problem, truth = both(X, y, cost, Hinge(), intercept, strength=s)
+    problem, truth = both(X, y, cost, Hinge(), intercept, Ridge(s))
     certificate = certify(problem, np.array([w]), 0.0, np.array([a]), precision="rigorous")
     return certificate, truth.primal(np.array([w]), 0.0), truth.dual(np.array([a]))
 
@@ -379,3 +423,101 @@ def test_an_unknown_precision_is_refused():
     problem, _ = both(X, y, cost, Hinge(), Intercept.NONE)
     with pytest.raises(ValueError, match="computed"):
         certify(problem, np.zeros(2), 0.0, np.zeros(5), precision="none")
+
+
+@pytest.mark.parametrize("penalty", [L1(0.3), ElasticNet(0.3, 0.1), NonNegative(0.5), Box(-1.0, 1.0)], ids=repr)
+@pytest.mark.parametrize("intercept", [Intercept.NONE, Intercept.FREE], ids=lambda i: i.value)
+@pytest.mark.parametrize("loss", [Squared(), Huber(0.5), EpsilonInsensitive(0.1), Pinball(0.2)], ids=repr)
+def test_weak_duality_of_every_penalty(penalty, intercept, loss):
+    X, y, cost = draw(12, n=25, d=4)
+    check_weak_duality(both(X, 3.0 * y, cost, loss, intercept, penalty)[0])
+
+
+@given(seed=st.integers(0, 2**32), spread=st.integers(0, 9), strength=st.sampled_from([1e-9, 0.1, 3.0, 1e6]))
+def test_points_rescaled_into_the_ball_of_an_l1_penalty_are_feasible_in_rationals(seed, spread, strength):
+    rng = np.random.default_rng(seed)
+    X, y, cost = draw(seed, n=20, d=4)
+    X *= 10.0 ** rng.integers(-spread, spread + 1, size=(20, 1))
+    a = rng.normal(size=20) * 10.0 ** rng.integers(-spread, spread + 1, size=20)
+    for intercept in (Intercept.NONE, Intercept.FREE):
+        for loss in (Squared(), Huber(0.7)):
+            problem, truth = both(X, y, cost, loss, intercept, L1(strength))
+            rigorous = feasible(problem, a, "rigorous")
+            assert truth.dual(rigorous) is not None
+            computed = feasible(problem, a)
+            assert np.isfinite(problem.dual(computed))
+            u = problem.design.combine(np.clip(a, *problem.box()))
+            if intercept is Intercept.NONE:  # no more is taken off than needed
+                needed = min(1.0, strength / np.abs(u).max())
+                assert np.allclose(computed, needed * np.clip(a, *problem.box()), rtol=1e-6)
+
+
+def lasso_by_hand():
+    """One column, squared loss, strength s: w = (x'y - s) / x'x, a = y - xw."""
+    x, y, s = np.array([1.0, 2.0, -1.0]), np.array([2.0, 3.0, 0.0]), 2.0
+    problem = Problem(as_design(x[:, None]), y, Squared(), L1(s), np.ones(3), Intercept.NONE)
+    return problem, (x @ y - s) / (x @ x), x, y
+
+
+@pytest.mark.parametrize("precision", ["computed", "rigorous"])
+def test_a_solved_lasso_has_no_gap(precision):
+    problem, w, x, y = lasso_by_hand()
+    for a in (y - x * w, 5.0 * (y - x * w), None):  # rescaled by itself; found from the slopes alone
+        certificate = certify(problem, np.array([w]), 0.0, a, precision)
+        assert certificate.relative_gap <= 1e-13
+
+
+def test_w_is_clipped_into_a_constraint():
+    X, y, cost = draw(4, n=20, d=3)
+    for penalty in (Box(-0.2, 0.1), NonNegative(2.0)):
+        problem, _ = both(X, y, cost, Squared(), Intercept.FREE, penalty)
+        w = np.array([5.0, -5.0, 0.05])
+        assert problem.primal(w, 0.0) == math.inf
+        assert certify(problem, w, 0.0) == certify(problem, penalty.clip(w), 0.0)
+        assert np.isfinite(certify(problem, w, 0.0).gap)
+
+
+@pytest.mark.parametrize("intercept", [Intercept.NONE, Intercept.FREE], ids=lambda i: i.value)
+@pytest.mark.parametrize("factor", [1.0, 1e-60, 1e60])
+def test_least_squares_without_penalty_is_bounded_by_its_curvature(intercept, factor):
+    X, y, cost = draw(6, n=40, d=3)
+    X[:, 0] *= factor  # the scale of a column does not matter
+    problem, _ = both(X, y, cost, Squared(), intercept, NoPenalty())
+    free = intercept is Intercept.FREE
+    wide = np.column_stack([X, np.ones(40)]) if free else X
+    root = np.sqrt(cost)[:, None]
+    w = np.linalg.lstsq(wide * root / [factor, 1, 1, 1][: wide.shape[1]], y * root[:, 0])[0]
+    w /= [factor, 1, 1, 1][: wide.shape[1]]
+    for precision in ("computed", "rigorous"):
+        solved = certify(problem, w[:3], float(w[3]) if free else 0.0, precision=precision)
+        assert solved.precision == precision
+        assert solved.relative_gap <= 1e-12
+    near = certify(problem, w[:3] * (1 + 1e-3), float(w[3]) if free else 0.0)
+    assert 1e-9 < near.relative_gap < 1e-2
+
+
+def test_where_nothing_bounds_the_objective_the_certificate_says_so():
+    X, y, cost = draw(6, n=40, d=3)
+    words = "No bound on the best possible value is known."
+    twice = np.ascontiguousarray(np.column_stack([X, X[:, 0]]))
+    for loss, rows in ((Logistic(), X), (Hinge(), X), (Huber(), X), (Squared(), twice)):
+        problem, _ = both(rows, y, cost, loss, Intercept.FREE, NoPenalty())
+        for a in (None, y):
+            certificate = certify(problem, np.ones(rows.shape[1]), 0.0, a)
+            assert (certificate.precision, certificate.dual) == ("none", -math.inf)
+            assert words in repr(certificate)
+
+
+def test_an_interpolation_is_bounded_by_zero():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(5, 20)), rng.normal(size=5)
+    problem = Problem(as_design(X), y, Squared(), NoPenalty(), np.ones(5), Intercept.NONE)
+    certificate = certify(problem, np.linalg.lstsq(X, y)[0], 0.0)
+    assert (certificate.precision, certificate.dual) == ("computed", 0.0)
+    assert certificate.relative_gap < 1e-10
+
+
+def test_a_loss_of_nothing_is_bounded_by_zero_whatever_the_loss():
+    problem = Problem(as_design(np.array([[2.0], [-2.0]])), np.array([1.0, -1.0]), Hinge(), NoPenalty(), np.ones(2))
+    assert certify(problem, np.ones(1)).gap == 0.0
+    assert certify(problem, np.array([0.4])).gap == math.inf

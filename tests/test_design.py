@@ -142,3 +142,19 @@ def test_spare_capacity_behind_a_csr_matrix_is_not_read():
     S = sp.csr_array(np.eye(3))
     S.data, S.indices = np.append(S.data, 7.0), np.append(S.indices, np.int32(99))
     assert math.isclose(as_design(S).scores(np.ones(3)).sum(), 3.0)
+
+
+@pytest.mark.parametrize("stored", [np.asarray, sp.csr_array])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_the_transposed_design_holds_the_columns_in_their_own_type(stored, dtype):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(7, 4)).astype(dtype) * (rng.uniform(size=(7, 4)) < 0.6)
+    design = as_design(stored(X))
+    columns = design.transposed()
+    assert (columns.n, columns.d, columns.dtype) == (4, 7, dtype)
+    w, a, h = rng.normal(size=4), rng.normal(size=7), rng.uniform(size=7)
+    assert np.allclose(columns.scores(a), design.combine(a), rtol=1e-14)
+    assert np.allclose(columns.combine(w), design.scores(w), rtol=1e-14)
+    some = np.array([2, 0])
+    wide = X.astype(np.float64)[:, some]
+    assert np.allclose(columns.weighted_inner(some, h), wide.T @ (h[:, None] * wide), rtol=1e-13)

@@ -1,8 +1,20 @@
 import numpy as np
 import pytest
 
-from maxmargin import HardMargin, Hinge, Intercept, MaximumMargin, Problem, Ridge, SquaredHinge, as_design, kkt_residuals
+from maxmargin import (
+    HardMargin,
+    Hinge,
+    Intercept,
+    MaximumMargin,
+    Newton,
+    Problem,
+    Ridge,
+    SquaredHinge,
+    as_design,
+    kkt_residuals,
+)
 from maxmargin.kkt import KKT, Residual
+from maxmargin.solvers import make_solver
 from maxmargin.testing import planted_problem
 
 LOSSES = [Hinge(), SquaredHinge()]
@@ -165,3 +177,29 @@ def test_repr_says_where():
         "dual feasibility    5.000e-01",
         "complementarity     2.000e+00  at row 7",
     ]
+
+
+@pytest.mark.parametrize("solver", ["dual_ascent", "newton", "interior_point", "quadratic_program", "gradient", "sgd"])
+def test_the_cases_of_the_notes_hold_within_what_the_gap_allows(solver):
+    """001:  a = 0 -> y f >= 1,  0 < a < c -> y f = 1,  a = c -> y f <= 1  at the optimum (w*, b*).
+
+    A solution with gap g has |w - w*| <= √(2g), so its margins are off by |x_i| √(2g) + |b - b*| at most: every row whose case is
+    known from the optimum's multipliers must show it to within that.
+    """
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(80, 4))
+    y = np.where(X[:, 0] + rng.normal(size=80) > 0, 1.0, -1.0)
+    problem = Problem(as_design(X), y, Hinge(), Ridge(1.0), rng.uniform(0.5, 2.0, 80), Intercept.FREE)
+    best = Newton(tol=1e-14).solve(problem)
+    found = make_solver(solver, problem, tol=1e-4, max_iter=2000).solve(problem)
+    alpha = problem.target * best.dual
+    margin = problem.target * problem.design.scores(found.coef, found.intercept)
+    gap = found.certificate.gap + best.certificate.gap + 1e-12 * found.certificate.primal
+    allowed = np.sqrt(problem.design.norms_sq) * np.sqrt(2.0 * gap) + abs(found.intercept - best.intercept) + 1e-9
+    grid = 2.0**-50 * 2.5 * problem.cost.sum()  # a free intercept rounds the box down onto its grid
+    lower, upper = alpha <= grid, alpha >= problem.cost - grid
+    inside = ~lower & ~upper
+    assert min(lower.sum(), upper.sum(), inside.sum()) >= 1, "each case of the notes is there"
+    assert np.all(margin[lower] >= (1.0 - allowed)[lower])
+    assert np.all(margin[upper] <= (1.0 + allowed)[upper])
+    assert np.all(np.abs(margin - 1.0)[inside] <= allowed[inside])

@@ -76,6 +76,7 @@ def test_no_intercept_is_better_than_the_best_one(seed):
         ((np.eye(2), [1], [1.0, 0.0]), "each of the 2 rows"),
         ((np.eye(2), [1, -1], [1.0]), r"margins\(w\): 2 numbers"),
         ((np.eye(2), [1, -1], np.eye(2)), r"not shape \(2, 2\)"),
+        (([1.0, 2.0], [1, -1], [1.0]), r"margins\(X\): rows of equal length are needed, not shape \(2,\)"),
     ],
 )
 def test_bad_arguments_are_refused_in_words(arguments, words):

@@ -112,3 +112,13 @@ def test_an_order_that_points_outside_is_refused():
             rows=rows, y=ones, cost=ones, norm_sq=ones, a=np.zeros(2), w=np.zeros(1), order=np.array([0, 2]), squared=False,
             strength=1.0, intercept=0.0, sum_a=0.0, dual=0.0, rho=0.0, intercept_strength=0.0, shrink=True, seed=0,
         )  # fmt: skip
+
+
+def test_a_working_set_that_points_outside_is_refused():
+    columns, ones = _native.dense(np.ones((2, 3))), np.ones(3)
+    for order, length, words in ((np.array([0, 2]), 2, "column numbers"), (np.array([0]), 3, "one entry per column")):
+        with pytest.raises(ValueError, match=words):
+            _native.CoordinateDescent(
+                columns=columns, weight=ones, slope=np.ones(3), w=np.zeros(length), curvature=np.zeros(2), mean=np.zeros(2),
+                order=order, l1=1.0, l2=0.0, low=-1.0, high=1.0, pull=0.0, shift=0.0,
+            )  # fmt: skip

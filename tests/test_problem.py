@@ -1,4 +1,5 @@
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -8,8 +9,10 @@ from hypothesis import strategies as st
 from maxmargin import (
     HardMargin,
     Hinge,
+    Huber,
     Intercept,
     MaximumMargin,
+    Pinball,
     Problem,
     Quadratic,
     Ridge,
@@ -195,3 +198,15 @@ def test_the_three_programs_of_the_widest_margin_are_one(seed):
         assert margins(X, y, v, c).least <= widest * (1.0 + 1e-12), "no other plane beats the bound of #3 in #1 or #2"
     again = Quadratic().solve(problem).certificate
     assert abs(again.primal - third.certificate.primal) <= again.gap + third.certificate.gap
+
+
+@pytest.mark.parametrize("loss", [Huber(0.1), Pinball(0.3)], ids=repr)
+def test_ends_of_the_box_lie_inside_the_exact_one(loss):
+    rng = np.random.default_rng(0)
+    cost = np.concatenate([rng.uniform(0.0, 3.0, 500), [5e-324, 1e-310, 1e308, 0.0]])
+    problem = Problem(as_design(np.ones((504, 1))), np.zeros(504), loss, Ridge(), cost)
+    for end, exact in zip(problem.box(), loss.box(np.zeros(1)), strict=True):
+        limit = Fraction(float(exact[0]))
+        assert all(abs(Fraction(a)) <= abs(limit * Fraction(c)) for a, c in zip(end.tolist(), cost.tolist(), strict=True))
+        assert np.allclose(end, exact * cost, rtol=1e-15, atol=5e-324)
+        assert np.isfinite(problem.conjugate_terms(end)).all()

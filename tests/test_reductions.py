@@ -3,6 +3,7 @@ import time
 
 import numpy as np
 import pytest
+from threadpoolctl import ThreadpoolController
 
 from maxmargin import DualAscent, Hinge, Status
 from maxmargin.reductions import one_vs_one, one_vs_rest, solve_all
@@ -60,3 +61,22 @@ def test_one_vs_one_takes_the_rows_of_each_pair():
     rows, target = one_vs_one(np.array([0, 1, 1]), 2)[0]
     assert rows.tolist() == [0, 1, 2]
     assert target.tolist() == [-1, 1, 1]
+
+
+def test_blas_takes_no_more_threads_than_a_solve():
+    controller = ThreadpoolController()
+
+    def in_use():
+        return max(
+            (library.get_num_threads() for library in controller.lib_controllers if library.user_api == "blas"), default=1
+        )
+
+    seen = []
+    problem, _, _ = planted_problem(Hinge())
+    with controller.limit(limits=2, user_api="blas"):
+        if in_use() < 2:
+            pytest.skip("this BLAS has one thread")
+        watch = Watch(listener=lambda _: seen.append(in_use()) and None)
+        solve_all([problem], lambda _: DualAscent(), watch)
+        assert in_use() == 2
+    assert set(seen) == {1}

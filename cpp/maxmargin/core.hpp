@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "maxmargin/coordinate_state.hpp"
 #include "maxmargin/dual_state.hpp"
 #include "maxmargin/pair_state.hpp"
 #include "maxmargin/perceptron_state.hpp"
@@ -17,6 +18,8 @@ struct Core {
   void (*norms_sq)(const RowsView&, double* out, int threads);
   void (*dual_ascent)(const RowsView&, DualState&, std::int64_t epochs, std::int64_t work);
   void (*sgd)(const RowsView&, SgdState&, std::int64_t epochs);
+  void (*measure)(const RowsView&, CoordinateState&);
+  void (*coordinate_descent)(const RowsView&, CoordinateState&, double goal, std::int64_t epochs, std::int64_t work);
   void (*perceptron)(const RowsView&, PerceptronState&, std::int64_t epochs, std::int64_t visits);
   void (*pair_ascent)(PairState&, std::int64_t most);
   void (*subtract_rows)(const void* values, bool double_values, std::int64_t stride, const std::int64_t* slot,

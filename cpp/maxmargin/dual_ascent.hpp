@@ -124,7 +124,7 @@ void ascend(const Rows& rows, DualState& s, std::int64_t epochs, std::int64_t wo
       double projected = slope;
       if (alpha <= 0 && slope > 0) projected = 0;
       if (alpha >= upper && slope < 0) projected = 0;
-      if (s.shrink) rest(s, i, slope, projected);
+      if (s.rest) rest(s, i, slope, projected);
       if (projected > s.highest) s.highest = projected;
       if (projected < s.lowest) s.lowest = projected;
 

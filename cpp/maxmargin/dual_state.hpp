@@ -28,6 +28,7 @@ struct DualState {
   double intercept_strength = 0;  // s_b in s_b b^2 / 2
   double rho = 0;                 // weight of the proximal term (b - centre)^2 / (2 rho); 0: no intercept
   bool shrink = true;
+  bool rest = true;  // worth it where a visit costs much more than a look at `due`
   double sum_a = 0;
   double dual = 0;  // sum_i -c_i phi*(y_i, -a_i / c_i) - s |w|^2 / 2
   Random random{0};

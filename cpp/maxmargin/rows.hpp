@@ -1,4 +1,5 @@
-// Rows of X as a template over storage, value and index type. Four verbs: dot, add, norm_sq, prefetch.
+// Rows of X as a template over storage, value and index type. Six verbs: dot, add, norm_sq, prefetch,
+// and with a weight h per column weighted_norm_sq and add_weighted.
 // Every product accumulates in double.
 //
 // MAXMARGIN_ISA names the namespace, so that one source compiled for several instruction sets gives distinct symbols
@@ -65,6 +66,20 @@ struct DenseRows {
     return s;
   }
 
+  double weighted_norm_sq(std::int64_t i, const double* h) const {
+    const Value* row = x + i * stride;
+    double s = 0;
+#pragma omp simd reduction(+ : s)
+    for (std::int64_t j = 0; j < d; ++j) s += h[j] * double(row[j]) * double(row[j]);
+    return s;
+  }
+
+  void add_weighted(std::int64_t i, double t, const double* h, double* w) const {
+    const Value* row = x + i * stride;
+#pragma omp simd
+    for (std::int64_t j = 0; j < d; ++j) w[j] += t * h[j] * double(row[j]);
+  }
+
   void prefetch(std::int64_t i) const {
     const char* row = reinterpret_cast<const char*>(x + i * stride);
     const std::int64_t bytes = d * std::int64_t(sizeof(Value));
@@ -126,6 +141,23 @@ struct SparseRows {
 #pragma omp simd reduction(+ : s)
     for (std::int64_t p = 0; p < stored; ++p) s += double(row[p]) * double(row[p]);
     return s;
+  }
+
+  double weighted_norm_sq(std::int64_t i, const double* h) const {
+    const Value* value = x + start[i];
+    const Index* at = column + start[i];
+    const std::int64_t stored = size(i);
+    double s = 0;
+#pragma omp simd reduction(+ : s)
+    for (std::int64_t p = 0; p < stored; ++p) s += h[at[p]] * double(value[p]) * double(value[p]);
+    return s;
+  }
+
+  void add_weighted(std::int64_t i, double t, const double* h, double* w) const {
+    const Value* value = x + start[i];
+    const Index* at = column + start[i];
+    const std::int64_t stored = size(i);
+    for (std::int64_t p = 0; p < stored; ++p) w[at[p]] += t * h[at[p]] * double(value[p]);
   }
 
   // The head of the row; the hardware follows the stream from there.

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "maxmargin/coordinate_descent.hpp"
 #include "maxmargin/dual_ascent.hpp"
 #include "maxmargin/pair_ascent.hpp"
 #include "maxmargin/perceptron.hpp"
@@ -338,6 +339,54 @@ void test_descent(MarginLoss loss, std::int64_t batch, bool shuffled, double shr
   }
 }
 
+// The rows of Data serve as the columns: slope of w_j at the end against the optimality conditions of each penalty,
+// recomputed.
+template <class Value, class Index>
+void test_coordinates(double l1, double l2, double low, double high, double strength_b, bool intercept) {
+  const Data<Value, Index> data(9, 30, 5);
+  Uniform draw{Random(6)};
+  std::vector<double> h, q0;
+  double pull = 0, sum = 0;
+  for (std::int64_t i = 0; i < data.d; ++i) {
+    h.push_back(0.2 + std::fabs(draw()));
+    q0.push_back(3 * draw());
+    pull += h.back();
+    sum += q0.back();
+  }
+  pull = intercept ? pull + strength_b : 0;
+  for (const RowsView& view : {data.dense_view(), data.sparse_view()}) {
+    std::vector<double> q = q0, w(9, 0.0), curvature(9, 0.0), mean(9, 0.0);
+    std::vector<std::int64_t> order;
+    for (std::int64_t j = 0; j < 8; ++j) order.push_back(j);  // the ninth column stays out
+    CoordinateState s;
+    s.weight = h.data(), s.slope = q.data(), s.w = w.data(), s.curvature = curvature.data(), s.mean = mean.data();
+    s.order = order.data(), s.size = 8;
+    s.l1 = l1, s.l2 = l2, s.low = low, s.high = high, s.pull = pull, s.shift = intercept ? sum / pull : 0;
+    visit(view, [&](const auto& columns) {
+      measure(columns, s);
+      descend_columns(columns, s, 1e-11, 100000, std::int64_t(1) << 40);
+    });
+    bool optimal = w[8] == 0, balanced = true;
+    double total = -strength_b * s.shift;
+    std::vector<double> slope = q0;
+    for (std::int64_t i = 0; i < data.d; ++i) {
+      for (std::int64_t j = 0; j < 9; ++j) slope[std::size_t(i)] += h[std::size_t(i)] * data.at(j, i) * w[std::size_t(j)];
+      slope[std::size_t(i)] -= s.shift * h[std::size_t(i)];
+      total += slope[std::size_t(i)];
+    }
+    if (intercept) balanced = std::fabs(total) < 1e-8;
+    for (std::int64_t j = 0; j < 8; ++j) {
+      const double x = w[std::size_t(j)];
+      double g = l2 * x;
+      for (std::int64_t i = 0; i < data.d; ++i) g += slope[std::size_t(i)] * data.at(j, i);
+      const double left = g + (x > 0 ? l1 : -l1), right = g + (x >= 0 ? l1 : -l1);  // one-sided slopes
+      optimal &= x >= low && x <= high && (x <= low || left <= 1e-8) && (x >= high || right >= -1e-8);
+    }
+    check(optimal, "coordinate descent ends where no weight can move");
+    check(balanced, "the eliminated intercept is the best one");
+  }
+}
+
 void test_structure() {
   const std::int32_t columns[] = {0, 2, 1}, twice[] = {0, 0, 1}, start[] = {0, 2, 3}, falling[] = {0, 3, 2};
   bool canonical = false;
@@ -595,6 +644,13 @@ int main() {
     test_subtract_rows<float>(1500, threads);
   }
   test_working_set();
+  for (const bool intercept : {false, true}) {
+    test_coordinates<double, std::int32_t>(2.0, 0.0, -infinity, infinity, 0.0, intercept);
+    test_coordinates<float, std::int64_t>(1.0, 0.5, -infinity, infinity, 0.0, intercept);
+    test_coordinates<double, std::int64_t>(0.0, 1.0, -infinity, infinity, 0.7, intercept);
+    test_coordinates<float, std::int32_t>(0.0, 0.3, 0.0, infinity, 0.0, intercept);
+    test_coordinates<double, std::int32_t>(0.0, 0.0, -0.2, 0.1, 0.0, intercept);
+  }
   test_structure();
   test_strings();
   test_random();

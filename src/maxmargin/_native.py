@@ -10,6 +10,7 @@ import os
 
 import maxmargin._core as _core
 
+CoordinateDescent = _core.CoordinateDescent
 DualAscent = _core.DualAscent
 Perceptron = _core.Perceptron
 Rows = _core.Rows

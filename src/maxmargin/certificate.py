@@ -15,10 +15,15 @@ from typing import Any, final
 import numpy as np
 from numpy.typing import NDArray
 
-from maxmargin.design import TINY, UNIT
+from maxmargin.design import TINY, UNIT, enclose
+from maxmargin.losses import Squared
+from maxmargin.penalties import NoPenalty
 from maxmargin.problem import Intercept, Problem
+from maxmargin.spectrum import curvature_below
 
 Floats = NDArray[np.float64]
+
+SPARES = [2.0**k for k in range(-50, -4, 3)]  # what rescaling a dual point takes off beyond need, until it holds
 
 
 class Claim(ABC):
@@ -97,11 +102,15 @@ def combined(parts: tuple[Certificate, ...]) -> Certificate:
 def certify(
     problem: Problem, w: Floats, b: float = 0.0, a: Floats | None = None, precision: str = "computed"
 ) -> Certificate:
-    """Bound how far (w, b) is from the optimum of the problem, by the dual point a or by one made from the slopes."""
-    w = np.asarray(w, dtype=np.float64)
+    """Bound how far (w, b) is from the optimum of the problem, by the dual point a or by one made from the slopes.
+
+    w is clipped first where the penalty is a constraint.
+    """
+    _check_precision(precision)
+    w = problem.penalty.clip(np.asarray(w, dtype=np.float64))
     with np.errstate(all="ignore"):  # an overflow shows as a gap of ∞
         z = problem.design.scores(w, b)
-        a = dual_from_slopes(problem, z) if a is None else feasible(problem, a)
+        a = dual_from_slopes(problem, z, precision) if a is None else feasible(problem, a, precision)
         return evaluate(problem, w, b, z, a, precision)
 
 
@@ -112,18 +121,30 @@ def unbounded(problem: Problem, w: Floats, b: float) -> Certificate:
 
 def evaluate(problem: Problem, w: Floats, b: float, z: Floats, a: Floats, precision: str) -> Certificate:
     """The certificate of (w, b), its scores z = Xw + b and an exactly feasible a."""
-    if precision not in ROUNDINGS:
-        raise ValueError(f"certify(precision={precision!r}): precision must be one of {sorted(ROUNDINGS)}.")
+    _check_precision(precision)
     if not problem.design.positive:
         return unbounded(problem, w, b)
     rounding = ROUNDINGS[precision](problem)
-    trivial = -rounding.above(problem.conjugate_terms(np.zeros_like(a)))
-    primal, dual = _primal(problem, rounding, w, b, z), _dual(problem, rounding, a)
-    dual = trivial if math.isnan(dual) else max(trivial, dual)
+    primal = _primal(problem, rounding, w, b, z)
+    zero = problem.zero()
+    zero = zero if math.isfinite(zero) else 0.0
+    if isinstance(problem.penalty, NoPenalty):
+        found = _dual_without_penalty(problem, rounding, w, b, z)
+        if found is None and not primal < 2.0**-52 * zero:
+            return Certificate(primal=primal, dual=-math.inf, precision="none", zero=zero)
+        dual = found or 0.0
+    else:
+        trivial = -rounding.above(problem.conjugate_terms(np.zeros_like(a)))
+        dual = _dual(problem, rounding, a)
+        dual = trivial if math.isnan(dual) else max(trivial, dual)
     if precision == "rigorous" and primal < dual:
         raise ArithmeticError(f"certify: P = {primal!r} < D = {dual!r}: a loss or penalty breaks its contract.")
-    zero = problem.zero()
-    return Certificate(primal=primal, dual=dual, precision=precision, zero=zero if math.isfinite(zero) else 0.0)
+    return Certificate(primal=primal, dual=dual, precision=precision, zero=zero)
+
+
+def _check_precision(precision: str) -> None:
+    if precision not in ROUNDINGS:
+        raise ValueError(f"certify(precision={precision!r}): precision must be one of {sorted(ROUNDINGS)}.")
 
 
 def _primal(problem: Problem, rounding: _Rounding, w: Floats, b: float, z: Floats) -> float:
@@ -139,8 +160,9 @@ def _primal(problem: Problem, rounding: _Rounding, w: Floats, b: float, z: Float
 def _dual(problem: Problem, rounding: _Rounding, a: Floats) -> float:
     cost, y = problem.cost, problem.target
     v = np.divide(np.abs(a), cost, out=np.zeros_like(a), where=cost > 0)
-    slack = (1.0 + v) * (1.0 + v + np.abs(y)) * cost
-    loss = rounding.above(rounding.raised(problem.conjugate_terms(a), slack))
+    terms = problem.conjugate_terms(a)
+    slack = (1.0 + v) * (1.0 + v + np.abs(y)) * cost + np.abs(terms)
+    loss = rounding.above(rounding.raised(terms, slack))
     ends = rounding.paired(*rounding.combination(a))
     penalty = rounding.above(_largest(problem.penalty.paired_conjugate_terms, ends))
     return -rounding.sum(loss, penalty, rounding.above(np.array([problem.beta_conjugate(_sum(a))])))
@@ -152,6 +174,26 @@ def _largest(terms: Callable[[Floats, Floats], Floats], ends: tuple[tuple[Floats
     for end in ends[1:]:
         found = np.maximum(found, terms(*end))
     return found
+
+
+def _dual_without_penalty(problem: Problem, rounding: _Rounding, w: Floats, b: float, z: Floats) -> float | None:
+    """Least squares: max(0, P - |S g|² / (2 λ)) with the gradient g and a proven λ <= λ_min(S X'CX S). None where there is no λ.
+
+    P and the sizes of g are taken at the worst scores between the ends that the rounding gives.
+    """
+    if not isinstance(problem.loss, Squared):
+        return None
+    y, cost, free = problem.target, problem.cost, problem.intercept is Intercept.FREE
+    scale, least = curvature_below(problem.design, cost, free)
+    if least == 0.0:
+        return None
+    low, high = rounding.scores(w, b, z)
+    nearest = np.clip(y, low, high)
+    value = problem.loss.value(y, nearest)
+    reached = -rounding.above(cost * rounding.raised(-value, 1.0 + value + np.abs(y) + np.abs(nearest)))
+    sizes = rounding.gradient_sizes(cost * (y - z), cost * np.maximum(high - z, z - low), free)
+    excess = rounding.above((scale * sizes) ** 2 / (2.0 * least))
+    return max(0.0, -rounding.sum(-reached, excess))
 
 
 class _Rounding(ABC):
@@ -171,6 +213,10 @@ class _Rounding(ABC):
     @abstractmethod
     def paired(self, low: Floats, high: Floats) -> tuple[tuple[Floats, Floats], ...]:
         """Pairs (w, partner), low <= w <= high, at one of which each ridge term is largest."""
+
+    @abstractmethod
+    def gradient_sizes(self, a: Floats, radius: Floats, total: bool) -> Floats:
+        """|X'a|, and |Σ a_i| if asked for, where each exact a_i is within its radius and a few units of rounding."""
 
     @abstractmethod
     def raised(self, terms: Floats, slack: Floats) -> Floats:
@@ -199,6 +245,10 @@ class _Nearest(_Rounding):
     def paired(self, low: Floats, high: Floats) -> tuple[tuple[Floats, Floats], ...]:
         return ((low, self.problem.design.partner(low)),)
 
+    def gradient_sizes(self, a: Floats, radius: Floats, total: bool) -> Floats:
+        sums = self.problem.design.combine(a)
+        return np.abs(np.append(sums, a.sum()) if total else sums)
+
     def raised(self, terms: Floats, slack: Floats) -> Floats:
         return terms
 
@@ -221,6 +271,16 @@ class _Outward(_Rounding):
 
     def paired(self, low: Floats, high: Floats) -> tuple[tuple[Floats, Floats], ...]:
         return self.problem.design.paired_ends(low, high)
+
+    def gradient_sizes(self, a: Floats, radius: Floats, total: bool) -> Floats:
+        design = self.problem.design
+        radius = radius * (1.0 + 8.0 * UNIT) + 8.0 * UNIT * np.abs(a) + TINY
+        low, high = self.combination(a)
+        spread = design.combine(radius, absolute=True)
+        sizes = np.maximum(-low, high) + enclose(spread, spread, design.n)[1]
+        if total:
+            sizes = np.append(sizes, abs(_sum(a)) + self.above(radius))
+        return np.nextafter(sizes * (1.0 + 4.0 * UNIT), np.inf)
 
     def raised(self, terms: Floats, slack: Floats) -> Floats:
         return np.nextafter(terms + 16.0 * UNIT * (1.0 + 8.0 * UNIT) * slack, np.inf)
@@ -246,20 +306,34 @@ def _sum(numbers: Iterable[float]) -> float:
         return math.inf
 
 
-def feasible(problem: Problem, a: Floats) -> Floats:
-    """The exactly feasible point near a: inside the box, and with Σ a_i = 0 where the intercept is free."""
+def feasible(problem: Problem, a: Floats, precision: str = "computed") -> Floats:
+    """The exactly feasible point near a: in the box, with Σ a_i = 0 where the intercept is free, and with ψ*(X'a) finite.
+
+    `precision` says how X'a is evaluated: a "rigorous" point stays feasible under every rounding error.
+    """
     low, high = problem.box()
     a = np.clip(np.asarray(a, dtype=np.float64), low, high)
     if not np.isfinite(a).all():
         raise ValueError("certify(a): the dual point must be finite.")
-    return _balanced(a, low, high) if problem.intercept is Intercept.FREE else a
+    free = problem.intercept is Intercept.FREE
+    a = _balanced(a, low, high) if free else a
+    if not problem.penalty.bounded_dual:
+        return a
+    rounding = ROUNDINGS[precision](problem)
+    for spare in SPARES:
+        t = problem.penalty.reach(*rounding.combination(a))
+        if t >= 1.0:
+            return a
+        a = a * (t * (1.0 - spare))  # the product rounds, so a little more than needed is taken off
+        a = _balanced(a, low, high) if free else a
+    return np.zeros_like(a)
 
 
-def dual_from_slopes(problem: Problem, z: Floats) -> Floats:
+def dual_from_slopes(problem: Problem, z: Floats, precision: str = "computed") -> Floats:
     """a_i = -c_i φ'(y_i, z_i), scaled by the t that maximises D(t a), made exactly feasible."""
     low, high = problem.box()
     slopes = -problem.cost * problem.loss.slope(problem.target, z)
-    a = feasible(problem, np.where(np.isfinite(slopes), slopes, 0.0))
+    a = feasible(problem, np.where(np.isfinite(slopes), slopes, 0.0), precision)
     u = problem.design.combine(a)
     partner = problem.design.partner(u)
     total = _sum(a)
@@ -270,12 +344,12 @@ def dual_from_slopes(problem: Problem, z: Floats) -> Floats:
         return loss + penalty + problem.beta_conjugate(t * total)
 
     room = np.where(a > 0, high / a, np.where(a < 0, low / a, np.inf))
-    t = _argmin(negative_dual, float(np.min(room, initial=np.inf)))
-    return feasible(problem, t * a)
+    t = _argmin(negative_dual, min(float(np.min(room, initial=np.inf)), problem.penalty.reach(u, u)))
+    return feasible(problem, t * a, precision)
 
 
 def _argmin(f: Callable[[float], float], most: float) -> float:
-    """The minimiser of a convex function on [0, most], by golden sections to one part in 2^20; 1 where all is flat."""
+    """The minimiser of a convex function on [0, most], by golden sections to one part in 2^20; 1 and `most` are tried exactly."""
     right = min(1.0, most)
     while 2.0 * right <= most and f(2.0 * right) < f(right) and right < 2.0**60:
         right *= 2.0
@@ -287,7 +361,7 @@ def _argmin(f: Callable[[float], float], most: float) -> float:
             right = outer
         else:
             left = inner
-    return 0.5 * (left + right)
+    return min((t for t in (1.0, most, 0.5 * (left + right)) if t <= most and math.isfinite(t)), key=f)
 
 
 def _balanced(a: Floats, low: Floats, high: Floats) -> Floats:

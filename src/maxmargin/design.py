@@ -57,8 +57,16 @@ class Design(ABC):
         """X_I X_J', the inner products of two sets of rows."""
 
     @abstractmethod
+    def weighted_inner(self, rows: NDArray[np.int64], weights: Floats) -> Floats:
+        """X_I diag(weights) X_I' for weights >= 0, one per column."""
+
+    @abstractmethod
     def weighted_gram(self, weights: Floats) -> Floats:
         """X' diag(weights) X for weights >= 0, d x d; rows of weight 0 cost nothing."""
+
+    @abstractmethod
+    def transposed(self) -> Design:
+        """The columns of X as rows of their own Design: a second copy of the data, in its own type."""
 
     @property
     def stored(self) -> int:
@@ -122,10 +130,18 @@ class Dense(Design):
     def rows(self, rows: NDArray[np.int64]) -> Floats:
         return np.asarray(self.data[rows], dtype=np.float64)
 
+    def transposed(self) -> Dense:
+        return Dense(np.ascontiguousarray(self.data.T), self.threads)
+
     def inner(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
         left = self.rows(rows)
         right = left if others is rows else self.rows(others)
         return np.asarray(left @ right.T)
+
+    def weighted_inner(self, rows: NDArray[np.int64], weights: Floats) -> Floats:
+        block = self.rows(rows)
+        block *= np.sqrt(weights)
+        return np.asarray(block @ block.T)
 
     def weighted_gram(self, weights: Floats) -> Floats:
         total = np.zeros((self.d, self.d))
@@ -158,10 +174,17 @@ class Sparse(Design):
     def rows(self, rows: NDArray[np.int64]) -> Floats:
         return np.asarray(self.data[rows].astype(np.float64).toarray())
 
+    def transposed(self) -> Sparse:
+        return Sparse(self.data.T.tocsr(), self.threads)
+
     def inner(self, rows: NDArray[np.int64], others: NDArray[np.int64]) -> Floats:
         left = self.data[rows].astype(np.float64)
         right = left if others is rows else self.data[others].astype(np.float64)
         return np.asarray((left @ right.T).toarray())
+
+    def weighted_inner(self, rows: NDArray[np.int64], weights: Floats) -> Floats:
+        block = self.data[rows].astype(np.float64)
+        return np.asarray((block.multiply(weights).tocsr() @ block.T).toarray())
 
     def weighted_gram(self, weights: Floats) -> Floats:
         total = np.zeros((self.d, self.d))

@@ -148,6 +148,12 @@ class Gram(Design):
     def rows(self, rows: Rows64) -> Floats:
         raise TypeError("Gram.rows: rows are known by their inner products alone. Use inner.")
 
+    def transposed(self) -> Design:
+        raise TypeError("Gram.transposed: rows are known by their inner products alone. Use inner.")
+
+    def weighted_inner(self, rows: NDArray[np.int64], weights: Floats) -> Floats:
+        raise TypeError("Gram.weighted_inner: rows are known by their inner products alone. Use inner.")
+
     def weighted_gram(self, weights: Floats) -> Floats:
         raise TypeError("Gram.weighted_gram: rows are known by their inner products alone. Use inner.")
 

@@ -63,6 +63,8 @@ def best_intercept(X: Any, y: Any, w: Any) -> float:
 
 def _rows(X: Any, y: Any, w: Any) -> tuple[Any, Floats, Floats]:
     X = X if sp.issparse(X) else np.asarray(X)
+    if X.ndim != 2:
+        raise ValueError(f"margins(X): rows of equal length are needed, not shape {X.shape}.")
     design = as_design(X if X.dtype in VALUE_TYPES else X.astype(np.float64))
     signs, direction = np.asarray(y, dtype=np.float64), np.asarray(w, dtype=np.float64)
     if signs.shape != (design.n,) or not np.all(np.abs(signs) == 1.0):

@@ -115,9 +115,7 @@ class Problem:
     def box(self) -> tuple[Floats, Floats]:
         """The interval in which each a_i may lie."""
         low, high = self.loss.box(self.target)
-        with np.errstate(invalid="ignore"):
-            low, high = self.cost * low, self.cost * high
-        return np.where(self.cost > 0, low, 0.0), np.where(self.cost > 0, high, 0.0)
+        return _scaled_end(self.cost, low), _scaled_end(self.cost, high)
 
     def best_intercept(self, z: Floats, b: float) -> float:
         """The b that minimises P for the scores z = Xw where b is free; else the given one."""
@@ -141,3 +139,11 @@ class Problem:
         if t == 0.0:
             return 0.0
         return 0.5 * t * (t / self.intercept_strength) if self.intercept_strength else math.inf
+
+
+def _scaled_end(cost: Floats, end: Floats) -> Floats:
+    """cost * end, rounded towards 0: a product with 0, 1 or ∞ is exact, any other may have been rounded outwards."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        product = cost * end
+    exact = (end == 0.0) | (np.abs(end) == 1.0) | np.isinf(end)
+    return np.where(cost > 0, np.where(exact, product, np.nextafter(product, 0.0)), 0.0)

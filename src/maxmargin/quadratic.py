@@ -11,6 +11,7 @@ Linear programs are the case P = 0. Solved by a primal-dual interior point (Mehr
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -88,15 +89,17 @@ class QuadraticProgram:
             return -np.inf
         return float(0.5 * slope @ x - inequality @ self.h - equality @ self.b)
 
-    def solve(self, tol: float = 1e-10) -> Multipliers:
-        """The optimum and its multipliers. `solved` is false where no step helps any more: infeasible, unbounded, or rounding."""
-        with np.errstate(all="ignore"):  # multipliers without bound overflow; the best point before stands
-            return self._solve(tol)
+    def solve(self, tol: float = 1e-10, stop: Callable[[int], bool] | None = None) -> Multipliers:
+        """The optimum and its multipliers. `solved` is false where no step helps any more: infeasible, unbounded, or rounding.
 
-    def _solve(self, tol: float) -> Multipliers:
-        n, p = len(self.h), len(self.b)
-        x, nu = np.zeros(len(self.q)), np.zeros(p)
-        s, lam = np.maximum(self.h, 1.0), np.ones(n)
+        `stop` is asked before each step, whose number it is told, whether to end with the best point so far.
+        """
+        with np.errstate(all="ignore"):  # multipliers without bound overflow; the best point before stands
+            return self._solve(tol, stop or (lambda step: False))
+
+    def _solve(self, tol: float, stop: Callable[[int], bool]) -> Multipliers:
+        n = len(self.h)
+        x, nu, s, lam = self._start()
         dual_size, primal_size = 1.0 + _largest(self.q), 1.0 + max(_largest(self.h), _largest(self.b))
         best, best_error = Multipliers(x, lam, nu, 0, False), np.inf
         for step in range(MOST_STEPS + 1):
@@ -109,7 +112,7 @@ class QuadraticProgram:
             )
             if error < best_error:
                 best, best_error = Multipliers(x, lam, nu, step, error <= tol), error
-            if best.solved or step == MOST_STEPS or not np.isfinite(error):
+            if best.solved or step == MOST_STEPS or not np.isfinite(error) or stop(step):
                 break
             solve = self._factor(lam / s)
             if solve is None:
@@ -122,6 +125,14 @@ class QuadraticProgram:
             t = min(1.0, TO_THE_WALL * _length(s, ds, lam, dlam)) if n else 1.0
             x, nu, s, lam = x + t * dx, nu + t * dnu, s + t * ds, lam + t * dlam
         return best
+
+    def _start(self) -> tuple[Floats, Floats, Floats, Floats]:
+        """The minimiser of x'Px/2 + q'x + |Gx - h|²/2 s.t. Ax = b: its slacks h - Gx = -λ set the scale, and are shifted to be positive."""
+        n, size = len(self.h), len(self.q)
+        solve = self._factor(np.ones(n))
+        found = np.zeros(size + len(self.b)) if solve is None else solve(np.append(self.G.T @ self.h - self.q, self.b))
+        slack = self.h - self.G @ found[:size]
+        return found[:size], found[size:], _shifted(slack), _shifted(-slack)
 
     def _factor(self, weights: Floats) -> Any:
         """A solver of M = [P + G'WG, A'; A, 0].
@@ -167,6 +178,11 @@ class QuadraticProgram:
             dx, dnu = dx + found[: len(dx)], dnu + found[len(dx) :]
             ds, dlam = ds + more, dlam - (e_c + lam * more) / s
         return dx, dnu, ds, dlam
+
+
+def _shifted(values: Floats) -> Floats:
+    least = float(values.min(initial=np.inf))
+    return values if least > 0.0 else values + (1.0 - least)
 
 
 def _length(s: Floats, ds: Floats, lam: Floats, dlam: Floats) -> float:

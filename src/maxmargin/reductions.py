@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, Future, ThreadPoolExecutor, wait
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from maxmargin.problem import Problem
 from maxmargin.solution import Solution
@@ -52,7 +55,10 @@ def solve_all(
         solver.require(problem)
         return solver.solve(problem, watch=share)
 
-    with ThreadPoolExecutor(min(threads, len(problems)), thread_name_prefix="maxmargin") as pool:
+    with (
+        _blas_held_to(problems[0].design.threads),
+        ThreadPoolExecutor(min(threads, len(problems)), thread_name_prefix="maxmargin") as pool,
+    ):
         futures: list[Future[Solution]] = []
         try:
             futures.extend(pool.submit(solve, problem) for problem in problems)
@@ -64,3 +70,20 @@ def solve_all(
             watch.interrupt()  # one failure ends the others
         wait(futures)
     return tuple(future.result() for future in futures)
+
+
+@functools.cache
+def _libraries() -> ThreadpoolController:
+    """The BLAS libraries of this process: finding them takes ten milliseconds, holding them a tenth of one."""
+    return ThreadpoolController()
+
+
+@contextlib.contextmanager
+def _blas_held_to(threads: int) -> Iterator[None]:
+    """BLAS takes every processor unless told otherwise; within, it takes the threads of one solve and no more."""
+    libraries = [library for library in _libraries().lib_controllers if library.user_api == "blas"]
+    if max((library.num_threads or 1 for library in libraries), default=1) <= threads:
+        yield
+        return
+    with _libraries().limit(limits=threads, user_api="blas"):
+        yield

@@ -25,6 +25,7 @@ class Status(Enum):
     INTERRUPTED = "The fit was interrupted. Call fit again to start over."
     ONLINE = "One pass of partial_fit sees a part of the data at a time, so nothing bounds the objective."
     STATIONARY = "The kernel is not known to be positive semidefinite: no pair of rows helps any more, and nothing bounds the optimum."
+    LEAST_NORM = "Columns depend on each other, so many coefficients fit equally well; those of least norm were taken."
     PRECISION = "Rounding allows no smaller gap. Loosen tol, scale the features, or pass float64 data."
 
 
@@ -56,10 +57,10 @@ class Solution:
 def conclude(problem: Problem, w: Floats, b: float, a: Floats) -> tuple[NDArray[Any], float, Floats, Certificate]:
     """(coef, intercept, dual, certificate): the numbers as they would be published.
 
-    w is rounded to the dtype of the data, b is the best one for it, (w, b) is scaled into the domain of the loss, a is made
-    exactly feasible, and both objectives are evaluated from scratch: one product with the rows each.
+    w is rounded to the dtype of the data and clipped into the domain of the penalty, b is the best one for it, (w, b) is scaled
+    into the domain of the loss, a is made exactly feasible, and both objectives are evaluated from scratch: one product with the rows each.
     """
-    coef = np.array(w, dtype=problem.design.dtype)
+    coef = problem.penalty.clip(np.array(w, dtype=problem.design.dtype))
     exact = coef.astype(np.float64)
     z = problem.design.scores(exact)
     b = problem.best_intercept(z, b)

@@ -69,27 +69,38 @@ def check_loss(loss: Loss, targets: Floats = SIGNS, seed: int = 0) -> None:
 
 
 def check_penalty(penalty: Penalty, seed: int = 0) -> None:
-    """Convexity, Fenchel-Young and the optimality of prox."""
+    """Convexity, Fenchel-Young, the optimality of prox, and the domains of ψ and ψ*."""
     rng = np.random.default_rng(seed)
     for _ in range(20):
         w, v, other = rng.normal(scale=2.0, size=(3, 30))
-        slack = 1e-12 * (1.0 + penalty.value(w) + abs(float(w @ v)))
-        middle = penalty.value(0.5 * (w + other))
-        assert middle <= 0.5 * (penalty.value(w) + penalty.value(other)) + slack, f"{penalty!r}: not convex"
-        young = penalty.value(w) + penalty.conjugate(v) - float(w @ v)
+        near, far = penalty.clip(w), penalty.clip(other)
+        slack = 1e-12 * (1.0 + penalty.value(near) + penalty.value(far) + float(np.abs(w) @ np.abs(v)))
+        assert np.isfinite(slack), f"{penalty!r}: clip leaves the domain"
+        assert np.array_equal(penalty.clip(near), near), f"{penalty!r}: clip moves a point of the domain"
+        middle = penalty.value(0.5 * (near + far))
+        assert middle <= 0.5 * (penalty.value(near) + penalty.value(far)) + slack, f"{penalty!r}: not convex"
+        v = v * min(1.0, (1.0 - 1e-15) * penalty.reach(v, v))
+        young = penalty.value(near) + penalty.conjugate(v) - float(near @ v)
+        assert np.isfinite(young), f"{penalty!r}: reach leaves the domain of ψ*"
         assert young >= -slack, f"{penalty!r}: Fenchel-Young fails"
         x = penalty.prox(w, 1.0)  # w - x is a sub-gradient at x, where Fenchel-Young is an equality
-        tight = penalty.value(x) + penalty.conjugate(w - x) - float(x @ (w - x))
-        assert abs(tight) <= slack, f"{penalty!r}: no equality at the sub-gradient w - prox(w)"
+        g = (w - x) * min(1.0, (1.0 - 1e-15) * penalty.reach(w - x, w - x))
+        tight = penalty.value(x) + penalty.conjugate(g) - float(x @ g)
+        assert abs(tight) <= 100.0 * slack, f"{penalty!r}: no equality at the sub-gradient w - prox(w)"
         for step in (0.1, 1.0, 10.0):
             x = penalty.prox(w, step)
 
             def moreau(at: Floats, w: Floats = w, step: float = step) -> float:
                 return penalty.value(at) + float(np.sum((at - w) ** 2)) / (2.0 * step)
 
-            for trial in (x + 1e-3 * v, x + v, np.zeros_like(x), w):
-                assert moreau(x) <= moreau(trial) + slack, f"{penalty!r}: prox(w, {step}) is not optimal"
+            for trial in (x + 1e-3 * v, x + v, np.zeros_like(x), w, near):
+                assert moreau(x) <= moreau(trial) + 100.0 * slack, f"{penalty!r}: prox(w, {step}) is not optimal"
     assert penalty.value(np.zeros(3)) == 0.0, f"{penalty!r}: value(0) must be 0"
+    if penalty.interval is not None:
+        l1, l2, low, high = (getattr(penalty.interval, name) for name in ("l1", "l2", "low", "high"))
+        inside = (w >= low) & (w <= high)
+        family = np.where(inside, l1 * np.abs(w) + 0.5 * l2 * w * w, np.inf)
+        assert np.allclose(family, penalty.terms(w)), f"{penalty!r}: interval says something else than terms"
 
 
 def check_kernel(kernel: kernels.Kernel, X: Any, names: Mapping[str, Any] | None = None, seed: int = 0) -> None:

@@ -1,11 +1,14 @@
+import math
 import pickle
 from dataclasses import dataclass
+from decimal import Decimal, localcontext
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from maxmargin import kernels
@@ -159,6 +162,75 @@ def test_whatever_the_rules_make_is_a_kernel(kernel, seed):
     check_kernel(kernel, draw(8, seed=seed), NAMES, seed)
 
 
+def decimal(f, value):
+    """f in sixty digits."""
+    with localcontext(prec=60):
+        return Fraction(f(Decimal(value.numerator) / Decimal(value.denominator)))
+
+
+def exact(k, x, z):
+    """k(x, z) for rows of fractions, by its formula, to sixty digits."""
+    match k:
+        case Constant(value):
+            return Fraction(value)
+        case Linear():
+            return sum(p * q for p, q in zip(x, z, strict=True))
+        case Polynomial(degree, offset, gamma):
+            return (Fraction(gamma) * exact(Linear(), x, z) + Fraction(offset)) ** degree
+        case Gaussian(gamma):
+            return decimal(Decimal.exp, -Fraction(gamma) * sum((p - q) ** 2 for p, q in zip(x, z, strict=True)))
+        case Laplacian(gamma):
+            return decimal(Decimal.exp, -Fraction(gamma) * sum(abs(p - q) for p, q in zip(x, z, strict=True)))
+        case Scaled(kernel, factor):
+            return Fraction(factor) * exact(kernel, x, z)
+        case Sum(kernels=terms):
+            return sum(exact(kernel, x, z) for kernel in terms)
+        case Product(kernels=factors):
+            return math.prod(exact(kernel, x, z) for kernel in factors)
+        case PolynomialOf(kernel, coefficients):
+            return sum(Fraction(a) * exact(kernel, x, z) ** p for p, a in enumerate(coefficients))
+        case Exponential(kernel):
+            return decimal(Decimal.exp, exact(kernel, x, z))
+        case Restricted(kernel, columns):
+            return exact(kernel, [x[j] for j in columns], [z[j] for j in columns])
+        case Normalized(kernel):
+            lengths = decimal(Decimal.sqrt, exact(kernel, x, x) * exact(kernel, z, z))
+            return exact(kernel, x, z) / lengths if lengths else Fraction(0)
+        case Weighted(kernel):  # by the first column
+            return x[0] * exact(kernel, x, z) * z[0]
+        case Composed(kernel, Times(factor)):
+            return exact(kernel, [Fraction(factor) * v for v in x], [Fraction(factor) * v for v in z])
+        case Centered(kernel, rows):
+            R = [[Fraction(v) for v in row] for row in rows.array.tolist()]
+            left, right = (sum(exact(kernel, a, r) for r in R) / len(R) for a in (x, z))
+            return exact(kernel, x, z) - left - right + sum(exact(kernel, r, s) for r in R for s in R) / len(R) ** 2
+    raise AssertionError(k)
+
+
+@settings(max_examples=40)
+@given(composites, st.integers(0, 5), st.sampled_from([0.03, 1.0, 3.0]))
+def test_the_error_bounds_of_composites_hold_against_sixty_digits(kernel, seed, size):
+    A, B = size * draw(2, seed=seed), size * draw(2, seed=seed + 50)
+    try:
+        K, error = kernel.block(A, B), kernel.error(A, B)
+    except OverflowError:
+        return
+    for i, x in enumerate(A.tolist()):
+        for j, z in enumerate(B.tolist()):
+            truth = exact(kernel, [Fraction(v) for v in x], [Fraction(v) for v in z])
+            assert abs(Fraction(float(K[i, j])) - truth) <= Fraction(float(error[i, j]))
+
+
+@pytest.mark.parametrize("kernel", [k for k in RULES if "squares" not in repr(k)], ids=repr)
+def test_the_error_bounds_hold_on_the_diagonal_too(kernel):
+    X = draw(3, seed=8)
+    K, error, diagonal = kernel.block(X), kernel.error(X), kernel.diagonal(X)
+    for i, x in enumerate(X.tolist()):
+        row = [Fraction(v) for v in x]
+        assert abs(Fraction(float(K[i, i])) - exact(kernel, row, row)) <= Fraction(float(error[i, i]))
+        assert diagonal[i] == K[i, i]
+
+
 def test_terms_and_factors_are_flat_and_compare():
     assert K1 + K2 + Linear() == Sum((K1, K2, Linear()))
     assert K1 * K2 * Linear() == Product((K1, K2, Linear()))
@@ -242,6 +314,16 @@ def test_rows_of_length_0_in_feature_space_normalise_to_0():
     assert kernel.block(X).tolist() == [[0.0, 0.0], [0.0, 1.0]]
     assert kernel.diagonal(X).tolist() == [0.0, 1.0]
     assert kernel.error(X)[0].tolist() == pytest.approx([0.0, 0.0], abs=1e-300)
+
+
+def test_lengths_lost_to_rounding_leave_the_cosine_unknown():
+    """Centred on one row that is almost its own, φ(x) - m is beyond the digits: its direction may be any."""
+    row = np.array([[1e3, 1e3]])
+    kernel = K2.centered(row).normalized()
+    X = np.vstack([np.nextafter(row, np.inf), [[1.0, -2.0]]])
+    truth = exact(kernel, *[[Fraction(v) for v in each] for each in X.tolist()])
+    assert abs(truth) > 0.01
+    assert abs(Fraction(float(kernel.block(X)[0, 1])) - truth) <= Fraction(float(kernel.error(X)[0, 1]))
 
 
 class Counting(Gaussian.__base__):

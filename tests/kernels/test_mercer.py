@@ -139,6 +139,17 @@ def test_rounding_of_a_singular_kernel_is_not_called_indefinite(d, seed):
     assert check_mercer(Linear(), X).valid is True
 
 
+def test_rows_far_from_the_origin_are_psd_with_a_larger_shift():
+    """Cancelled digits make the computed matrix of a Gaussian indefinite by more than its Cholesky factor would."""
+    rng = np.random.default_rng(0)
+    X = (1000.0 + 1e-3 * rng.normal(size=(40, 1)))[rng.integers(0, 40, size=40)]
+    K = Gaussian(1.0).block(X)
+    assert judge(K).verdict == "indefinite"
+    found = check_mercer(Gaussian(1.0), X)
+    assert found.valid
+    assert found.delta < 1e-6
+
+
 def test_a_matrix_means_itself():
     """Without its kernel, the computed matrix may be proved to be indefinite, and rightly."""
     X = np.random.default_rng(0).normal(size=(12, 1))
@@ -160,6 +171,20 @@ def test_what_rounding_hides_is_undecided():
     assert found.verdict == "undecided"
     assert found.valid is None
     assert found.delta == np.inf
+
+
+def test_a_kernel_of_which_rounding_leaves_nothing_is_undecided():
+    """Near its only centre a normalised kernel is noise: a large δ can be proved, and is not called psd."""
+    row = np.array([[1e3, 1e3]])
+    X = np.vstack([np.nextafter(row, np.inf), [[1.0, -2.0]]])
+    found = check_mercer(Polynomial(2, 1.0).centered(row).normalized(), X)
+    assert found.verdict == "undecided"
+    assert 0.1 < found.delta < np.inf
+
+
+def test_the_zero_matrix_is_psd():
+    assert check_mercer(np.zeros((4, 4))).valid
+    assert check_mercer(0 * Gaussian(), np.eye(3)).valid
 
 
 def test_reports_take_two_lines():

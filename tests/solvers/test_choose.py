@@ -4,13 +4,39 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from maxmargin import DualAscent, HardMargin, Hinge, Intercept, Newton, Problem, Ridge, SquaredHinge, as_design, fit_problem
-from maxmargin.penalties import Penalty
+from maxmargin import (
+    L1,
+    Box,
+    DualAscent,
+    EpsilonInsensitive,
+    HardMargin,
+    Hinge,
+    Huber,
+    Intercept,
+    Logistic,
+    Newton,
+    NonNegative,
+    NoPenalty,
+    Pinball,
+    Problem,
+    Ridge,
+    SmoothedHinge,
+    Squared,
+    SquaredEpsilonInsensitive,
+    SquaredHinge,
+    as_design,
+    fit_problem,
+)
+from maxmargin.penalties import ElasticNet, Penalty
 from maxmargin.solvers import SOLVERS, Watch, make_solver, plan
 from maxmargin.solvers.choose import AUTOMATIC, ESTIMATES
 from maxmargin.testing import planted_problem
 
-TAKES_HINGE = [name for name in SOLVERS if name != "maximum_margin"]
+TAKES_HINGE = [
+    name
+    for name in SOLVERS
+    if name not in ("coordinate_descent", "least_squares", "maximum_margin", "newton_cholesky", "pair_ascent")
+]
 
 
 def test_names_make_solvers():
@@ -21,7 +47,7 @@ def test_names_make_solvers():
 
 
 def test_an_unknown_name_is_refused_with_the_known_ones():
-    with pytest.raises(ValueError, match="'auto', 'dual_ascent', 'interior_point'"):
+    with pytest.raises(ValueError, match="'auto', 'coordinate_descent', 'dual_ascent', 'interior_point'"):
         fit_problem(planted_problem(Hinge())[0], "simplex")
 
 
@@ -117,18 +143,17 @@ def test_estimates_grow_with_the_work():
         assert small.seconds <= tight.seconds, name
 
 
-@pytest.mark.parametrize(
-    "problem",
-    [
-        drawn(5, 3, Hinge(), cost=0.0),
-        dataclasses.replace(drawn(5, 3, Hinge()), design=as_design(np.zeros((5, 3)))),
-        Problem(as_design(sp.csr_array((5, 10**6))), np.ones(5), SquaredHinge(), Ridge(1.0), np.ones(5)),
-        drawn(1, 1, Hinge()),
-    ],
-    ids=["no cost", "zeros", "empty rows", "one number"],
-)
-def test_degenerate_problems_have_a_plan(problem):
-    found = plan(problem)
+DEGENERATE = {
+    "no cost": lambda: drawn(5, 3, Hinge(), cost=0.0),
+    "zeros": lambda: dataclasses.replace(drawn(5, 3, Hinge()), design=as_design(np.zeros((5, 3)))),
+    "empty rows": lambda: Problem(as_design(sp.csr_array((5, 10**6))), np.ones(5), SquaredHinge(), Ridge(1.0), np.ones(5)),
+    "one number": lambda: drawn(1, 1, Hinge()),
+}
+
+
+@pytest.mark.parametrize("name", DEGENERATE)
+def test_degenerate_problems_have_a_plan(name):
+    found = plan(DEGENERATE[name]())
     assert all(np.isfinite([each.seconds, each.bytes]).all() for each in found.estimates.values())
 
 
@@ -150,3 +175,26 @@ def test_a_problem_that_nobody_takes_is_refused_with_every_reason():
         plan(problem)
     for word in ("DualAscent:", "InteriorPoint:", "MaximumMargin:", "Newton:", "Quadratic:", "Gradient:", "SGD:"):
         assert word in str(caught.value)
+
+
+LOSSES = [
+    Hinge(), SquaredHinge(), SmoothedHinge(0.5), Logistic(), Squared(), Huber(), EpsilonInsensitive(),
+    SquaredEpsilonInsensitive(), Pinball(),
+]  # fmt: skip
+PENALTIES = [NoPenalty(), Ridge(), L1(), ElasticNet(), Box(), NonNegative()]
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=repr)
+@pytest.mark.parametrize("penalty", PENALTIES, ids=repr)
+def test_every_pair_is_solved_or_refused_in_words(loss, penalty):
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.where(np.arange(40) % 2, 1.0, -1.0)
+    problem = Problem(as_design(X), y, loss, penalty, np.ones(40), Intercept.FREE)
+    smooth = np.isfinite(loss.curvature)
+    solved = isinstance(penalty, Ridge) or (smooth and not isinstance(penalty, NoPenalty)) or isinstance(loss, Squared)
+    if solved:
+        solution = fit_problem(problem)
+        assert solution.certificate.relative_gap <= (1e-4 if smooth or isinstance(loss, Hinge) else 0.1)
+        return
+    with pytest.raises(ValueError, match=r"No solver accepts this problem\. .*CoordinateDescent: "):
+        fit_problem(problem)

@@ -103,9 +103,21 @@ def test_what_it_cannot_solve_is_refused_in_words():
         Quadratic().solve(long)
 
 
-def test_it_tells_the_listener():
+def test_it_tells_the_listener_of_every_step():
     heard = []
     problem, _, _ = planted_problem(Hinge(), n=10, d=2)
     found = Quadratic().solve(problem, watch=Watch(listener=lambda progress: heard.append(progress)))
-    assert [(p.epoch, p.certified) for p in heard] == [(found.work.steps, True)]
-    assert heard[0].relative_gap == found.certificate.relative_gap
+    assert [p.epoch for p in heard[:-1]] == list(range(len(heard) - 1))
+    assert [p.certified for p in heard] == [False] * (len(heard) - 1) + [True]
+    assert heard[-1].relative_gap == found.certificate.relative_gap
+
+
+def test_limits_are_kept_and_named():
+    problem = labelled(Hinge(), Intercept.FREE)
+    hurried = Quadratic().solve(problem, watch=Watch(max_time=1e-9))
+    assert (hurried.status, hurried.work.steps) == (Status.MAX_TIME, 0)
+    stopped = Quadratic().solve(problem, watch=Watch(listener=lambda progress: progress.epoch == 2))
+    assert stopped.status is Status.INTERRUPTED
+    assert stopped.work.steps <= 2
+    assert 0.0 < stopped.certificate.gap < np.inf
+    assert Quadratic(tol=1e-300).solve(problem).status is Status.PRECISION

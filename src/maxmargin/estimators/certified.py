@@ -1,4 +1,4 @@
-"""CertifiedClassifier: fit -> Design -> Problems -> Solver -> Solutions -> a published model with its certificate."""
+"""Certified estimators: fit -> Design -> Problems -> Solver -> Solutions -> a published model with its certificate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from maxmargin.certificate import Certificate, combined
+from maxmargin.certificate import Certificate, Claim, combined
 from maxmargin.estimators.callbacks import CallbackSupportMixin, FitTask, listeners, with_callbacks
 from maxmargin.estimators.linear import LinearClassifier, all_or_nothing
 from maxmargin.estimators.objective import LinearClaim, Objective
@@ -24,17 +24,15 @@ from maxmargin.reductions import solve_all
 from maxmargin.solution import Solution, Status
 from maxmargin.solvers import Plan, Solver, Watch, make_solver, plan
 
-GRAVEST = (Status.INTERRUPTED, Status.MAX_TIME, Status.MAX_ITER, Status.PRECISION)  # worst first
+GRAVEST = (Status.INTERRUPTED, Status.MAX_TIME, Status.MAX_ITER, Status.PRECISION, Status.LEAST_NORM)  # worst first
 
 
-class CertifiedClassifier(CallbackSupportMixin, LinearClassifier):  # type: ignore[misc]
-    """A linear classifier that minimises an `Objective`, and publishes how close it came."""
+class Certified(CallbackSupportMixin):  # type: ignore[misc]
+    """What every estimator that minimises shares: its limits, and how it says how close it came."""
 
     certificate_: Certificate
     status_: Status
     tol: float
-    max_iter: int
-    max_time: float | None
     random_state: Any
     solver: str | Solver
     verbose: int
@@ -42,6 +40,43 @@ class CertifiedClassifier(CallbackSupportMixin, LinearClassifier):  # type: igno
     @abstractmethod
     def _refuse(self) -> None:
         """Raise ValueError where the parameters ask for what is not offered, naming what to use instead."""
+
+    def _seed(self) -> int:
+        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+
+    def _asked(self) -> float:
+        return self.solver.tol if isinstance(self.solver, Solver) else self.tol
+
+    def _settle(self, solutions: tuple[Solution, ...], claim: Claim) -> None:
+        """Publish the certificate and the gravest status."""
+        total = combined(tuple(solution.certificate for solution in solutions))
+        self.certificate_ = dataclasses.replace(total, claim=claim)
+        statuses = {solution.status for solution in solutions}
+        unsolved = [status for status in GRAVEST if status in statuses]
+        close = total.relative_gap <= self._asked()
+        solved = not unsolved or (close and unsolved[0] not in (Status.INTERRUPTED, Status.LEAST_NORM))
+        self.status_ = Status.SOLVED if solved else unsolved[0]
+        self._published = True  # from here on an interrupt leaves the new model, and no longer the old one
+
+    def _announce(self, watch: Watch) -> None:
+        """Warn of an early end with the number; hand Ctrl-C on once the best model is in place."""
+        if self.status_ not in (Status.SOLVED, Status.LEAST_NORM):
+            gap = self.certificate_.relative_gap
+            warnings.warn(
+                f"{type(self).__name__} stopped at a relative gap of {gap:.1e} (asked {self._asked():.1e}) "
+                f"after {watch.seconds:.3g} s: {self.status_.value}",
+                ConvergenceWarning,
+                stacklevel=2,
+            )
+        if watch.by_signal:  # even where the last solve had just ended: the caller's Ctrl-C is never swallowed
+            raise KeyboardInterrupt
+
+
+class CertifiedClassifier(Certified, LinearClassifier):
+    """A linear classifier that minimises an `Objective`, and publishes how close it came."""
+
+    max_iter: int
+    max_time: float | None
 
     @abstractmethod
     def _objective(self, classes: NDArray[Any]) -> Objective:
@@ -147,12 +182,6 @@ class CertifiedClassifier(CallbackSupportMixin, LinearClassifier):  # type: igno
         if not np.isfinite(total):
             raise ValueError(f"{type(self).__name__}(C): C times the weights adds up beyond the largest double. Lower C.")
 
-    def _seed(self) -> int:
-        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
-
-    def _asked(self) -> float:
-        return self.solver.tol if isinstance(self.solver, Solver) else self.tol
-
     def _publish(self, objective: Objective, solutions: tuple[Solution, ...], rows: int) -> None:
         dual = np.stack([solution.dual for solution in solutions])
         self.classes_ = objective.classes
@@ -161,24 +190,5 @@ class CertifiedClassifier(CallbackSupportMixin, LinearClassifier):  # type: igno
         self.support_ = np.flatnonzero(dual.any(axis=0))
         self.dual_coef_ = dual[:, self.support_]
         self.n_iter_ = max(1, *(solution.work.epochs + solution.work.steps for solution in solutions))
-        total = combined(tuple(solution.certificate for solution in solutions))
         claim = LinearClaim(objective, self.coef_, self.intercept_, self.dual_coef_, self.support_, rows)
-        self.certificate_ = dataclasses.replace(total, claim=claim)
-        statuses = {solution.status for solution in solutions}
-        unsolved = [status for status in GRAVEST if status in statuses]
-        solved = not unsolved or (total.relative_gap <= self._asked() and unsolved[0] is not Status.INTERRUPTED)
-        self.status_ = Status.SOLVED if solved else unsolved[0]
-        self._published = True  # from here on an interrupt leaves the new model, and no longer the old one
-
-    def _announce(self, watch: Watch) -> None:
-        """Warn of an early end with the number; hand Ctrl-C on once the best model is in place."""
-        if self.status_ is not Status.SOLVED:
-            gap = self.certificate_.relative_gap
-            warnings.warn(
-                f"{type(self).__name__} stopped at a relative gap of {gap:.1e} (asked {self._asked():.1e}) "
-                f"after {watch.seconds:.3g} s: {self.status_.value}",
-                ConvergenceWarning,
-                stacklevel=2,
-            )
-        if watch.by_signal:  # even where the last solve had just ended: the caller's Ctrl-C is never swallowed
-            raise KeyboardInterrupt
+        self._settle(solutions, claim)

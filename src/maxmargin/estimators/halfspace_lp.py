@@ -35,7 +35,7 @@ class HalfspaceLP(LinearClassifier):
     proof : bool, default=True
         Make `separation_` exact.
     max_time : float or None, default=None
-        The most seconds of one fit; where it comes first, `fit` raises TimeoutError.
+        The most seconds of the linear programs of one fit; where it comes first, `fit` raises TimeoutError. The proof is not timed.
     n_jobs : int or None, default=None
         Threads of products with large data.
 

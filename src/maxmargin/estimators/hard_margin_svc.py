@@ -17,7 +17,7 @@ from maxmargin.losses import HardMargin
 from maxmargin.problem import Intercept, Problem
 from maxmargin.separation import Inseparable, Separable, separability
 from maxmargin.solution import Solution, Status, conclude
-from maxmargin.solvers import MaximumMargin, Solver, Watch
+from maxmargin.solvers import MaximumMargin, Solver, Watch, make_solver
 
 
 @final
@@ -167,7 +167,7 @@ class HardMarginSVC(CertifiedClassifier):
         return self._from_separating(problem, verdict, solution, watch)
 
     def _from_separating(self, problem: Problem, verdict: Separable, solution: Solution, watch: Watch) -> Solution:
-        """The solve that starts from a hyperplane known to separate."""
+        """The solve that starts from a hyperplane known to separate, or, where the solver takes no start, that hyperplane."""
         largest = (
             max(1, *map(abs, verdict.w), abs(verdict.b)) if verdict.w.dtype == object else 1
         )  # whole numbers of any size
@@ -178,9 +178,13 @@ class HardMarginSVC(CertifiedClassifier):
         if not math.isfinite(start.certificate.primal):
             raise ArithmeticError(
                 f"HardMarginSVC.fit(X): the classes are separable, but by a margin between {verdict.margin[0]:.3g} and "
-                f"{verdict.margin[1]:.3g}, too thin for coefficients of type {problem.design.dtype}. Pass float64 data, or scale it."
+                f"{verdict.margin[1]:.3g}, too thin for coefficients of type {problem.design.dtype}. Pass float64 data, or "
+                "subtract what the rows have in common."
             )
-        return MaximumMargin(self.tol, self.max_iter).solve(problem, start, watch)
+        solver = (
+            self.solver if isinstance(self.solver, Solver) else make_solver(self.solver, problem, self.tol, self.max_iter)
+        )
+        return solver.solve(problem, start, watch) if isinstance(solver, MaximumMargin) else start
 
     def _publish(self, objective: Objective, solutions: tuple[Solution, ...], rows: int) -> None:
         super()._publish(objective, solutions, rows)

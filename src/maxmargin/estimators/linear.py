@@ -1,4 +1,7 @@
-"""LinearClassifier: what every linear classifier shares, from validation to prediction, whatever finds its coefficients."""
+"""LinearMachine: what every linear estimator shares, from validation to scores, whatever finds its coefficients.
+
+LinearClassifier adds labels, LinearRegressor one or many real targets.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
@@ -45,20 +48,91 @@ def _refuse_corrupt(X: Any) -> None:
         check_structure(X)
 
 
-class LinearClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """sgn(x'w + b), one (w, b) for two classes, else one per class. Subclasses find them in `fit`."""
+class LinearMachine(BaseEstimator, ABC):  # type: ignore[misc]
+    """Scores x'w + b, one (w, b) per row of coef_. Subclasses find them in `fit`."""
 
     coef_: Any  # an array, or a CSR matrix after sparsify()
-    intercept_: NDArray[np.float64]
-    classes_: NDArray[Any]
+    intercept_: Any
     n_jobs: int | None
 
-    def decision_function(self, X: Any) -> NDArray[np.float64]:
-        """x'w + b: one score per row for two classes, else one per row and class."""
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def _scores(self, X: Any) -> NDArray[np.float64]:
+        """n x k scores of new rows."""
         check_is_fitted(self)
         X = self._validated_rows(X, reset=False)
         coef = self.coef_.toarray() if sp.issparse(self.coef_) else self.coef_
-        scores = LinearModel(coef, self.intercept_).scores(as_design(X, self._threads()))
+        intercept = np.broadcast_to(self.intercept_, np.atleast_2d(coef).shape[0])
+        return LinearModel(np.atleast_2d(coef), np.asarray(intercept, dtype=np.float64)).scores(
+            as_design(X, self._threads())
+        )
+
+    def _validated_rows(self, X: Any, reset: bool) -> Any:
+        _refuse_corrupt(X)
+        return validate_data(
+            self, X, reset=reset, accept_sparse="csr", accept_large_sparse=True, dtype=[np.float64, np.float32]
+        )
+
+    def _validated_arrays(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, NDArray[Any]]:
+        _refuse_corrupt(X)
+        X, y = validate_data(
+            self,
+            X,
+            y,
+            reset=reset,
+            accept_sparse="csr",
+            accept_large_sparse=True,
+            dtype=[np.float64, np.float32],
+            **self._target_checks(),
+        )
+        return X, y
+
+    def _target_checks(self) -> dict[str, Any]:
+        """How scikit-learn is to check y."""
+        return {}
+
+    def _design(self, X: Any) -> Design:
+        return as_design(X, self._threads())
+
+    def _validated(
+        self, X: Any, y: Any, sample_weight: Any, reset: bool = True
+    ) -> tuple[Design, NDArray[Any], NDArray[np.float64] | None]:
+        X, y = self._validated_arrays(X, y, reset)
+        weight = None
+        if sample_weight is not None:
+            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+            if not weight.any():
+                raise ValueError(
+                    f"{type(self).__name__}.fit(sample_weight): all weights are zero; at least one sample weight must be positive."
+                )
+        return self._design(X), y, weight
+
+    def _check_range(self, design: Design) -> None:
+        """Refuse data whose squares are beyond the doubles."""
+        if not np.isfinite(design.norms_sq).all():
+            raise ValueError(
+                f"{type(self).__name__}.fit(X): the squares of a row add up beyond the largest double. Scale the features."
+            )
+
+    def _threads(self) -> int:
+        if self.n_jobs == 0:
+            raise ValueError(
+                f"{type(self).__name__}(n_jobs=0): n_jobs must be None, positive, or negative to leave that many processors out."
+            )
+        return int(min(effective_n_jobs(self.n_jobs), max(1, _native.max_threads())))
+
+
+class LinearClassifier(ClassifierMixin, LinearMachine):  # type: ignore[misc]
+    """sgn(x'w + b), one (w, b) for two classes, else one per class."""
+
+    classes_: NDArray[Any]
+
+    def decision_function(self, X: Any) -> NDArray[np.float64]:
+        """x'w + b: one score per row for two classes, else one per row and class."""
+        scores = self._scores(X)
         return scores[:, 0] if scores.shape[1] == 1 else scores
 
     def predict(self, X: Any) -> NDArray[Any]:
@@ -80,40 +154,10 @@ class LinearClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
             self.coef_ = self.coef_.toarray()
         return self
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
-
-    def _validated_rows(self, X: Any, reset: bool) -> Any:
-        _refuse_corrupt(X)
-        return validate_data(
-            self, X, reset=reset, accept_sparse="csr", accept_large_sparse=True, dtype=[np.float64, np.float32]
-        )
-
     def _validated_arrays(self, X: Any, y: Any, reset: bool = True) -> tuple[Any, NDArray[Any]]:
-        _refuse_corrupt(X)
-        X, y = validate_data(
-            self, X, y, reset=reset, accept_sparse="csr", accept_large_sparse=True, dtype=[np.float64, np.float32]
-        )
+        X, y = super()._validated_arrays(X, y, reset)
         check_classification_targets(y)
         return X, y
-
-    def _design(self, X: Any) -> Design:
-        return as_design(X, self._threads())
-
-    def _validated(
-        self, X: Any, y: Any, sample_weight: Any, reset: bool = True
-    ) -> tuple[Design, NDArray[Any], NDArray[np.float64] | None]:
-        X, y = self._validated_arrays(X, y, reset)
-        weight = None
-        if sample_weight is not None:
-            weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
-            if not weight.any():
-                raise ValueError(
-                    f"{type(self).__name__}.fit(sample_weight): all weights are zero; at least one sample weight must be positive."
-                )
-        return self._design(X), y, weight
 
     def _check_classes(self, y: NDArray[Any], weighs: NDArray[np.bool_]) -> None:
         """Two classes at least must have weight."""
@@ -124,16 +168,14 @@ class LinearClassifier(ClassifierMixin, BaseEstimator, ABC):  # type: ignore[mis
                 f"{weighted.tolist()}."
             )
 
-    def _check_range(self, design: Design) -> None:
-        """Refuse data whose squares are beyond the doubles."""
-        if not np.isfinite(design.norms_sq).all():
-            raise ValueError(
-                f"{type(self).__name__}.fit(X): the squares of a row add up beyond the largest double. Scale the features."
-            )
 
-    def _threads(self) -> int:
-        if self.n_jobs == 0:
-            raise ValueError(
-                f"{type(self).__name__}(n_jobs=0): n_jobs must be None, positive, or negative to leave that many processors out."
-            )
-        return int(min(effective_n_jobs(self.n_jobs), max(1, _native.max_threads())))
+class LinearRegressor(MultiOutputMixin, RegressorMixin, LinearMachine):  # type: ignore[misc]
+    """x'w + b for each of the targets."""
+
+    def predict(self, X: Any) -> NDArray[np.float64]:
+        """x'w + b: one number per row, or one per row and target where y had columns."""
+        scores = self._scores(X)
+        return scores[:, 0] if np.ndim(self.coef_) == 1 else scores
+
+    def _target_checks(self) -> dict[str, Any]:
+        return {"multi_output": True, "y_numeric": True}

@@ -13,6 +13,7 @@ from typing import Any, final
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from maxmargin.kernels.base import ELEMENTARY, OWN_ROUNDING, Kernel, checked, checked_kernel, is_real, is_whole
 from maxmargin.kernels.rows import TINY, UNIT, Floats, Numbers, Pairs, Rows, Sequences, Table, as_rows, gamma
@@ -410,21 +411,24 @@ class Normalized(Kernel):
     def tile_error(self, pairs: Pairs, tile: Floats) -> Floats:
         # K = k + e over sqrt((a + e_a)(b + e_b)); both the value and k's quotient lie in [-1, 1] up to what is bounded here.
         error = self.kernel.tile_error(pairs, self.kernel.tile(pairs))
-        left, right = (self._share(rows) for rows in (pairs.left, pairs.right))
+        (left, left_zero), (right, right_zero) = self._share(pairs.left), self._share(pairs.right)
         stretch = 1.0 / np.sqrt(np.maximum(TINY, (1.0 - left)[:, None] * (1.0 - right)))
         lengths = self._lengths(pairs.left)[:, None] * self._lengths(pairs.right)
         relative = np.divide(error, lengths, out=np.zeros_like(error), where=lengths > 0)
         bound = relative * stretch + np.abs(tile) * (stretch - 1.0) + 2.0 * ELEMENTARY * (np.abs(tile) + relative)
-        return np.where(lengths > 0, np.minimum(bound, 1.0 + np.abs(tile)), 0.0)
+        # A length computed as 0 may hide any direction, unless no more than an underflow can be missing.
+        bound = np.where(lengths > 0, np.minimum(bound, 1.0 + np.abs(tile)), 1.0)
+        return np.where(left_zero[:, None] | right_zero, 0.0, bound)
 
-    def _share(self, rows: Rows) -> Floats:
-        """The error of k(x, x), relative to it; 1 where nothing is known."""
+    def _share(self, rows: Rows) -> tuple[Floats, NDArray[np.bool_]]:
+        """The error of k(x, x), relative to it, 1 where nothing is known; and where k(x, x) is 0 up to underflow."""
 
-        def share() -> Floats:
+        def share() -> tuple[Floats, NDArray[np.bool_]]:
             pairs = Pairs(rows, rows)
             own = self.kernel.own(rows)
             error = np.diagonal(self.kernel.tile_error(pairs, self.kernel.tile(pairs)))
-            return np.minimum(1.0, np.divide(error, own, out=np.ones_like(own), where=own > 0))
+            relative = np.minimum(1.0, np.divide(error, own, out=np.ones_like(own), where=own > 0))
+            return relative, np.maximum(own, error) <= TINY / UNIT
 
         return rows.kept((self, "share"), share)
 

@@ -61,7 +61,10 @@ class Kernel(ABC):
         return np.full(tile.shape, 2.0**-44 * float(np.abs(tile).max(initial=0.0)) + TINY)
 
     def block(self, A: Any, B: Any = None, threads: int = 1) -> Floats:
-        """K_ij = k(a_i, b_j). Without B, B = A: K is then symmetric to the bit and its diagonal is `diagonal(A)`."""
+        """K_ij = k(a_i, b_j). Without B, B = A: K is then symmetric to the bit and its diagonal is `diagonal(A)`.
+
+        `threads` bounds the team of native loops and changes no bit; BLAS keeps its own count.
+        """
         return self._assemble(A, B, threads, self.tile, self.own)
 
     def error(self, A: Any, B: Any = None, threads: int = 1) -> Floats:

@@ -1,8 +1,8 @@
 """Mercer's condition on given points: is the matrix K_ij = k(x_i, x_j) positive semidefinite?
 
-Three answers. "indefinite" comes with a witness z, for which z'Kz < 0 is proved. "psd" comes with δ >= 0 and the proof that no
-eigenvalue is below -δ. "undecided" says that rounding hides the answer. Each is about these points: "indefinite" refutes the
-kernel, "psd" does not prove it.
+Three answers. "indefinite" comes with a witness z, for which z'Kz < 0 is proved. "psd" comes with δ >= 0, at most 2^-20 of the
+largest k(x, x), and the proof that no eigenvalue is below -δ. "undecided" says that rounding hides the answer. Each is about
+these points: "indefinite" refutes the kernel, "psd" does not prove it.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from maxmargin.kernels.base import OWN_ROUNDING, Kernel
 from maxmargin.kernels.rows import TINY, UNIT, Floats, gamma
 
 LARGEST_EXACT = 100  # rows of a matrix for which z'Kz is worked out in fractions where doubles cannot tell its sign
+LARGEST_SHIFT = 2.0**-20  # of the largest diagonal value: a proof that no eigenvalue is below -δ means little for larger δ
 
 
 @final
@@ -27,7 +28,7 @@ class Mercer:
     """What `check_mercer` found on n points.
 
     verdict: "psd", "indefinite" or "undecided". smallest_eigenvalue: computed, not proved. delta: every eigenvalue is proved to
-    be at least -delta; ∞ where nothing is. witness: z with z'Kz <= value < 0, proved; None unless indefinite.
+    be at least -delta; ∞ where nothing is proved. witness: z with z'Kz <= value < 0, proved; None unless indefinite.
     """
 
     verdict: str
@@ -93,7 +94,8 @@ def _decide(K: Floats, error: Floats | None) -> Mercer:
             if value < 0.0:
                 return Mercer("indefinite", n, smallest, witness=z, value=value)
         delta = _shift_needed(K, 0.0 if error is None else OWN_ROUNDING * float(np.linalg.norm(error)))
-    return Mercer("psd" if np.isfinite(delta) else "undecided", n, smallest, delta)
+    small = delta <= LARGEST_SHIFT * float(np.diagonal(K).max()) + TINY / UNIT
+    return Mercer("psd" if small else "undecided", n, smallest, delta)
 
 
 def _candidates(K: Floats, eigenvector: Floats) -> Iterator[Floats]:
@@ -144,13 +146,14 @@ def _shift_needed(K: Floats, spread: float) -> float:
 
     For any upper triangular R, λ_min(K + sI) >= -|K + sI - R'R|, because R'R is positive semidefinite. R is the Cholesky factor
     in floats, which exists if λ_min(K + sI) > γ tr(K) (Rump 2006, Verification of positive definiteness), so that s is tried
-    at a few multiples of that: below 0 first, which proves K itself. The residual is bounded from R alone:
+    at a few multiples of that: below 0 first, which proves k itself; last beyond what the error of K may have made negative.
+    The residual is bounded from R alone:
     |fl(M - R'R) - (M - R'R)| <= γ_n |R|'|R| + u |...|, and | |R|'|R| |_F <= |R|_F².
     """
     n = K.shape[0]
     diagonal = np.diagonal(K)
     step = gamma(n + 4) * float(np.abs(diagonal).sum()) + 8.0 * n * n * TINY
-    for shift in (-8.0 * step - 2.0 * spread, 2.0 * step, 8.0 * step, 32.0 * step):
+    for shift in (-8.0 * step - 2.0 * spread, 2.0 * step, 8.0 * step, 32.0 * step, 32.0 * step + 2.0 * spread):
         M = K.copy()
         np.fill_diagonal(M, diagonal + shift)
         try:

@@ -15,7 +15,6 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
-from sklearn.metrics.pairwise import manhattan_distances
 
 from maxmargin.design import VALUE_TYPES, as_design, check_structure
 
@@ -267,6 +266,8 @@ class Pairs:
     @cached_property
     def distances(self) -> Floats:
         """|x - z|_1 = Σ_j |x_j - z_j|."""
+        from sklearn.metrics.pairwise import manhattan_distances  # loads much that nothing else of maxmargin needs
+
         left, right = self.numbers
         if not sp.issparse(left.data) and not sp.issparse(right.data):
             return np.asarray(cdist(left.values, right.values, "cityblock"))

@@ -47,18 +47,25 @@ class Quadratic(Solver):
     def solve(self, problem: Problem, start: Solution | None = None, watch: Watch | None = None) -> Solution:
         self.require(problem)
         watch = watch or Watch()
+        ended: Status | None = None
+
+        def stop(step: int) -> bool:
+            nonlocal ended
+            ended = watch.heard(step, np.inf)
+            return ended is not None
+
         with np.errstate(all="ignore"):
             program, used = slack_program(problem)
-            found = program.solve(tol=min(1e-12, 1e-3 * self.tol))
-            return self._concluded(problem, found, used, watch)
+            found = program.solve(tol=min(1e-12, 1e-3 * self.tol), stop=stop)
+            return self._concluded(problem, found, used, ended or Status.PRECISION, watch)
 
-    def _concluded(self, problem: Problem, found: Multipliers, used: np.ndarray, watch: Watch) -> Solution:
+    def _concluded(self, problem: Problem, found: Multipliers, used: np.ndarray, ended: Status, watch: Watch) -> Solution:
         d = problem.design.d
         a = np.zeros(problem.design.n)
         a[used] = problem.target[used] * found.inequality[: used.size]
         b = float(found.x[d]) if problem.intercept is not Intercept.NONE else 0.0
         coef, intercept, dual, certificate = conclude(problem, found.x[:d], b, a)
-        status = Status.SOLVED if certificate.relative_gap <= self.tol else Status.PRECISION
+        status = Status.SOLVED if certificate.relative_gap <= self.tol else ended
         watch.heard(found.steps, certificate.relative_gap, certified=True)
         return Solution(coef, intercept, dual, certificate, status, Work(0, found.steps, 0, 1, watch.seconds))
 

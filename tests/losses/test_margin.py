@@ -3,15 +3,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from maxmargin import HardMargin, Hinge, SquaredHinge
+from maxmargin import HardMargin, Hinge, SmoothedHinge, SquaredHinge
 from maxmargin.losses import Loss
 from maxmargin.testing import check_loss
 
-BOTH = pytest.mark.parametrize("loss", [Hinge(), SquaredHinge()], ids=repr)
-ALL = pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), HardMargin()], ids=repr)
+ALL = pytest.mark.parametrize("loss", [Hinge(), SquaredHinge(), SmoothedHinge(0.5), HardMargin()], ids=repr)
 
 
-@ALL
+@pytest.mark.parametrize(
+    "loss", [Hinge(), SquaredHinge(), HardMargin(), *map(SmoothedHinge, (1e-6, 0.3, 1.0, 40.0))], ids=repr
+)
 @pytest.mark.parametrize("seed", range(5))
 def test_laws(loss, seed):
     check_loss(loss, seed=seed)
@@ -140,3 +141,48 @@ def test_the_least_scale_brings_the_least_margin_to_1():
     assert loss.least_scale(y, np.array([-0.25, -1.0]), np.array([9.0, -1.0])) == 1.0, "no scale will do"
     assert loss.least_scale(y[:0], y[:0], y[:0]) == 1.0
     assert Hinge().least_scale(y, y, y) == 1.0
+
+
+def test_the_smoothed_hinge_lies_within_half_its_width_of_the_hinge():
+    rng = np.random.default_rng(0)
+    y, z = rng.choice([-1.0, 1.0], 1000), rng.normal(scale=3.0, size=1000)
+    hinge = Hinge().value(y, z)
+    for width in (1e-300, 1e-9, 0.5):
+        smooth = SmoothedHinge(width).value(y, z)
+        assert np.all(smooth <= hinge)
+        assert np.all(smooth >= hinge - 0.5 * width - 1e-15 * (1 + hinge))
+
+
+def test_the_smoothed_hinge_of_great_width_is_the_squared_hinge_in_other_units():
+    rng = np.random.default_rng(1)
+    y, z = rng.choice([-1.0, 1.0], 1000), rng.normal(scale=3.0, size=1000)
+    assert np.allclose(2e3 * SmoothedHinge(1e3).value(y, z), SquaredHinge().value(y, z), rtol=1e-14)
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("width", [1e-12, 1e-3, 1.0, 50.0])
+def test_best_intercept_of_the_smoothed_hinge_is_stationary(width, seed):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 30))
+    y, z, cost = rng.choice([-1.0, 1.0], n), rng.normal(size=n), rng.uniform(0.1, 2, n)
+    y[:2] = 1.0, -1.0
+    loss = SmoothedHinge(width)
+    b = loss.best_intercept(y, z, cost)
+    rounding = 2.0**-52 * (4 + np.abs(z).max() + abs(b)) * (1 + 1 / width)
+    before, after = (cost @ loss.slope(y, z + b + side * rounding) for side in (-1, 1))
+    assert before <= 1e-12 * cost.sum()
+    assert after >= -1e-12 * cost.sum()
+
+
+def test_the_smoothed_hinge_keeps_the_conventions_of_intervals():
+    y, z, cost = np.array([1.0, -1.0]), np.array([3.0, -3.0]), np.ones(2)
+    assert SmoothedHinge().best_intercept(y, z, cost) == 0.0  # any b in [-2, 2]
+    assert SmoothedHinge().best_intercept(y, z + 5.0, cost) == -5.0
+    assert SmoothedHinge().best_intercept(y, z, np.array([1.0, 0.0])) == -2.0
+    assert SmoothedHinge().best_intercept(y, z, np.zeros(2)) == 0.0
+
+
+@pytest.mark.parametrize("width", [0.0, -1.0, np.inf, np.nan])
+def test_widths_are_checked(width):
+    with pytest.raises(ValueError, match=r"SmoothedHinge\(width=.*positive and finite"):
+        SmoothedHinge(width)

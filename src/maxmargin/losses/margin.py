@@ -1,66 +1,21 @@
-"""Losses φ(y, z), convex in the score z.
-
-A loss knows its value, its slope in z, its conjugate φ*(y, u) = sup_z (u z - φ(y, z)), and the interval in which the dual
-variable a / c = -φ'(y, z) lies. Arrays go in and come out, one entry per row. Two promises on rounding, with u = 2^-53,
-let `certify` be rigorous:
-
-    |computed φ - φ| <= 16 u (1 + |φ| + |y| + |z|),
-    |computed φ* - φ*| <= 16 u (1 + |v|)(1 + |v| + |y|)  at an argument v that is itself off by a relative u.
-
-`maxmargin.testing.check_loss` tests all of it.
-"""
+"""Losses of the margin y z that vanish from margin 1 on, for y in {-1, +1}."""
 
 from __future__ import annotations
 
-import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar, final
+from typing import final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from maxmargin.losses.base import TwoClassLoss, require_positive
+from maxmargin.losses.roots import root_between_kinks, root_of_pieces
+
 Floats = NDArray[np.float64]
 
 
-class Loss(ABC):
-    """φ(y, z) on one score per row, or on k scores per row (z of shape n x k)."""
-
-    __slots__ = ()
-
-    curvature: ClassVar[float] = math.inf  # the largest φ'' in z; ∞ where φ has kinks
-    finite: ClassVar[bool] = True  # φ < ∞ everywhere
-
-    @abstractmethod
-    def value(self, y: Floats, z: Floats) -> Floats:
-        """φ(y, z)."""
-
-    @abstractmethod
-    def slope(self, y: Floats, z: Floats) -> Floats:
-        """φ'(y, z); at a kink the mean of the one-sided slopes."""
-
-    @abstractmethod
-    def conjugate(self, y: Floats, u: Floats) -> Floats:
-        """φ*(y, u), ∞ outside its domain."""
-
-    @abstractmethod
-    def box(self, y: Floats) -> tuple[Floats, Floats]:
-        """The ends of the interval of -φ'(y, ·): where a_i / c_i may lie."""
-
-    @abstractmethod
-    def check_target(self, y: Floats) -> None:
-        """Raise ValueError where φ is not meant for such targets."""
-
-    @abstractmethod
-    def best_intercept(self, y: Floats, z: Floats, cost: Floats) -> float:
-        """argmin_b Σ c_i φ(y_i, z_i + b); of an interval its midpoint, of a half-line its finite end."""
-
-    def least_scale(self, y: Floats, low: Floats, high: Floats) -> float:
-        """The least t >= 0 for which φ(y, t z) is finite for all z in [low, high]; 1 where φ is finite everywhere or no t will do."""
-        return 1.0
-
-
-class MarginLoss(Loss):
+class MarginLoss(TwoClassLoss):
     """A finite loss of the margin y z, y in {-1, +1}, that vanishes from margin 1 on. Its kinks in b lie at y_i - z_i."""
 
     __slots__ = ()
@@ -70,10 +25,6 @@ class MarginLoss(Loss):
     def _slopes_at_kinks(kinks: Floats, y: Floats, cost: Floats) -> tuple[Floats, Floats]:
         """Left and right slope of b -> Σ c_i φ(y_i, z_i + b) at each of the sorted kinks."""
 
-    def check_target(self, y: Floats) -> None:
-        if not np.all(np.abs(y) == 1.0):
-            raise ValueError(f"{self!r}: targets must be -1 or +1.")
-
     def best_intercept(self, y: Floats, z: Floats, cost: Floats) -> float:
         used = cost > 0
         kinks = (y - z)[used]
@@ -82,14 +33,7 @@ class MarginLoss(Loss):
         if kinks.size == 0:
             return 0.0
         left, right = self._slopes_at_kinks(kinks, y, cost)
-        # Sums of n terms are off by about n u of their size: a slope below that is a zero slope.
-        noise = 4 * kinks.size * np.finfo(float).eps * np.abs(right - left[0]).max(initial=0.0)
-        first = int(np.argmax(right >= -noise)) if (right >= -noise).any() else kinks.size - 1
-        if first > 0 and left[first] > noise:  # the root lies inside the linear piece before this kink
-            start, share = kinks[first - 1], right[first - 1] / (right[first - 1] - left[first])
-            return float(start + share * (kinks[first] - start))
-        last = kinks.size - 1 - int(np.argmax(left[::-1] <= noise))  # flat from `first` to `last`
-        return float(kinks[first] + 0.5 * (kinks[last] - kinks[first]))
+        return root_of_pieces(kinks, left, right)
 
 
 @final
@@ -121,13 +65,18 @@ class Hinge(MarginLoss):
 class SquaredHinge(MarginLoss):
     """φ(y, z) = max(0, 1 - y z)² for y in {-1, +1};  φ*(y, u) = y u + u²/4 for y u <= 0."""
 
-    curvature: ClassVar[float] = 2.0
+    @property
+    def curvature(self) -> float:
+        return 2.0
 
     def value(self, y: Floats, z: Floats) -> Floats:
         return np.maximum(0.0, 1.0 - y * z) ** 2
 
     def slope(self, y: Floats, z: Floats) -> Floats:
         return -2.0 * y * np.maximum(0.0, 1.0 - y * z)
+
+    def bend(self, y: Floats, z: Floats) -> Floats:
+        return np.where(y * z < 1.0, 2.0, 0.0)
 
     def conjugate(self, y: Floats, u: Floats) -> Floats:
         v = y * u
@@ -150,10 +99,54 @@ class SquaredHinge(MarginLoss):
 
 @final
 @dataclass(frozen=True, slots=True)
-class HardMargin(Loss):
+class SmoothedHinge(TwoClassLoss):
+    """φ(y, z) = r²/(2δ) + (h - r), h = max(0, 1 - y z), r = min(h, δ), δ = width;  φ*(y, u) = v + δ v²/2 for -1 <= v = y u <= 0.
+
+    The hinge with its kink rounded over margins from 1 - δ to 1.
+    """
+
+    width: float = 1.0
+
+    def __post_init__(self) -> None:
+        require_positive(self, width=self.width)
+
+    @property
+    def curvature(self) -> float:
+        return 1.0 / self.width
+
+    def value(self, y: Floats, z: Floats) -> Floats:
+        h = np.maximum(0.0, 1.0 - y * z)
+        r = np.minimum(h, self.width)
+        return np.asarray(0.5 * r * (r / self.width) + (h - r))
+
+    def slope(self, y: Floats, z: Floats) -> Floats:
+        return np.asarray(-y * (np.clip(1.0 - y * z, 0.0, self.width) / self.width))
+
+    def bend(self, y: Floats, z: Floats) -> Floats:
+        h = 1.0 - y * z
+        return np.where((h > 0.0) & (h < self.width), self.curvature, 0.0)
+
+    def conjugate(self, y: Floats, u: Floats) -> Floats:
+        v = y * u
+        return np.where((v >= -1.0) & (v <= 0.0), v * (1.0 + 0.5 * self.width * v), np.inf)
+
+    def box(self, y: Floats) -> tuple[Floats, Floats]:
+        return np.minimum(y, 0.0), np.maximum(y, 0.0)
+
+    def best_intercept(self, y: Floats, z: Floats, cost: Floats) -> float:
+        used = cost > 0
+        at_margin_one = (y - z)[used]
+        return root_between_kinks(self, y, z, cost, np.concatenate([at_margin_one, at_margin_one - self.width * y[used]]))
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class HardMargin(TwoClassLoss):
     """φ(y, z) = 0 where y z >= 1, else ∞, for y in {-1, +1};  φ*(y, u) = y u for y u <= 0.  The hinge of infinite cost."""
 
-    finite: ClassVar[bool] = False
+    @property
+    def finite(self) -> bool:
+        return False
 
     def value(self, y: Floats, z: Floats) -> Floats:
         return np.where(y * z >= 1.0, 0.0, np.inf)
@@ -167,10 +160,6 @@ class HardMargin(Loss):
 
     def box(self, y: Floats) -> tuple[Floats, Floats]:
         return np.where(y < 0, -np.inf, 0.0), np.where(y > 0, np.inf, 0.0)
-
-    def check_target(self, y: Floats) -> None:
-        if not np.all(np.abs(y) == 1.0):
-            raise ValueError(f"{self!r}: targets must be -1 or +1.")
 
     def best_intercept(self, y: Floats, z: Floats, cost: Floats) -> float:
         """-(max over y = -1 of z + min over y = +1 of z) / 2: halfway between the nearest rows of the two classes."""

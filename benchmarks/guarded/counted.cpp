@@ -1,0 +1,3 @@
+#include "fixed.hpp"
+
+extern "C" void counted(void (*work)(void*), void* of) { work(of); }
