@@ -1,6 +1,6 @@
 """Newton's method for smooth losses with a ridge, one Cholesky factor of d unknowns per step.
 
-    (s I + X'H X - m m'/h) dw = -(s w - X'a) + m r/h,   db = (r - m'dw)/h,
+    (s I + X'H X - m m'/h) dw = -(s w - X'a) - m r/h,   db = (r - m'dw)/h,
     H = diag(c_i φ''(z_i)),  a_i = -c_i φ'(z_i),  m = X'H1,  h = Σ H_i + s_b,  r = Σ a_i - s_b b,
 
 with the intercept eliminated first, then backtracking until P falls by a tenth of what its slope promises. Near the optimum each step
