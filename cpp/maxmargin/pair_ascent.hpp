@@ -51,7 +51,8 @@ inline void ascend_pairs(PairState& state, std::int64_t most) {
       for (std::int64_t k = 0; k < m; ++k) {
         const double at = g[k] + down[k], difference = g_i - at;
         const double eta = (own + diagonal[k] - 2 * row[k]) * per_s;
-        const double won = difference > 0 && at < inf ? difference * difference / (eta > least ? eta : least) : 0;
+        const double slope = difference > 0 ? difference : 0;  // 0 where a_k may not fall: there the difference is -inf
+        const double won = slope * slope / (eta > least ? eta : least);
         gain[k] = won;
         lowest = at < lowest ? at : lowest;
         most_gain = won > most_gain ? won : most_gain;
