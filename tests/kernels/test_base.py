@@ -30,9 +30,10 @@ def test_dense_and_sparse_and_mixed_agree_within_the_error(kernel):
 
 @EVERY
 def test_float32_rows_lose_nothing(kernel):
-    """The block of float32 rows is the block of the same numbers in float64."""
+    """The block of float32 rows is the block of the same numbers in float64, up to the order in which BLAS adds them."""
     A = draw(30).astype(np.float32)
-    assert np.array_equal(kernel.block(A), kernel.block(A.astype(np.float64)))
+    wide = A.astype(np.float64)
+    assert (np.abs(kernel.block(A) - kernel.block(wide)) <= 2 * kernel.error(wide)).all()
 
 
 @EVERY
