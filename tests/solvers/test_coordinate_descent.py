@@ -127,7 +127,10 @@ def test_storage_does_not_change_the_solution(penalty, dtype):
         for make in (np.asarray, sp.csr_array)
     )
     rounding = 1e-13 * dense.certificate.primal  # of float64 sums, which a computed gap does not hold
-    assert abs(dense.certificate.primal - sparse.certificate.primal) <= dense.certificate.gap + sparse.certificate.gap + rounding
+    assert (
+        abs(dense.certificate.primal - sparse.certificate.primal)
+        <= dense.certificate.gap + sparse.certificate.gap + rounding
+    )
     assert dense.coef.dtype == sparse.coef.dtype == dtype
 
 
