@@ -19,7 +19,8 @@ from maxmargin import _native
 
 Floats = NDArray[np.float64]
 VALUE_TYPES = (np.float32, np.float64)
-BLOCK = 4096  # rows of one blocked product: small beside the data, large enough for BLAS
+BLOCK = 4096  # rows of one blocked product: small beside the data, large enough for BLAS,
+ENTRIES = 2**18  # and more rows where they are short
 UNIT = 2.0**-53  # half the distance from 1 to the next double
 TINY = 2.0**-1022  # the largest error of an underflow
 
@@ -146,8 +147,9 @@ class Dense(Design):
     def weighted_gram(self, weights: Floats) -> Floats:
         total = np.zeros((self.d, self.d))
         used = np.flatnonzero(weights)
-        for first in range(0, used.size, BLOCK):
-            rows = used[first : first + BLOCK]
+        size = max(BLOCK, ENTRIES // max(self.d, 1))
+        for first in range(0, used.size, size):
+            rows = used[first : first + size]
             block = self.rows(rows)
             block *= np.sqrt(weights[rows, None])
             total += block.T @ block  # of one array with itself: BLAS computes half
@@ -189,8 +191,9 @@ class Sparse(Design):
     def weighted_gram(self, weights: Floats) -> Floats:
         total = np.zeros((self.d, self.d))
         used = np.flatnonzero(weights)
-        for first in range(0, used.size, BLOCK):
-            rows = used[first : first + BLOCK]
+        size = max(BLOCK, ENTRIES // max(self.d, 1))
+        for first in range(0, used.size, size):
+            rows = used[first : first + size]
             block = self.data[rows].astype(np.float64)
             total += (block.multiply(weights[rows, None]).tocsr().T @ block).toarray()
         return total
