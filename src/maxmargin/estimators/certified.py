@@ -11,12 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context, clone
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from maxmargin.certificate import Certificate, Claim, combined
 from maxmargin.estimators.callbacks import CallbackSupportMixin, FitTask, listeners, with_callbacks
-from maxmargin.estimators.linear import LinearClassifier, all_or_nothing
+from maxmargin.estimators.linear import LinearClassifier, all_or_nothing, seed_of
 from maxmargin.estimators.objective import LinearClaim, Objective
 from maxmargin.kkt import KKT, kkt_residuals
 from maxmargin.problem import Problem
@@ -42,7 +41,7 @@ class Certified(CallbackSupportMixin):  # type: ignore[misc]
         """Raise ValueError where the parameters ask for what is not offered, naming what to use instead."""
 
     def _seed(self) -> int:
-        return 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        return seed_of(self.random_state)
 
     def _asked(self) -> float:
         return self.solver.tol if isinstance(self.solver, Solver) else self.tol

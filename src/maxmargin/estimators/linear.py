@@ -15,7 +15,8 @@ import scipy.sparse as sp
 from joblib import effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin, MultiOutputMixin, RegressorMixin
-from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils import check_random_state
+from sklearn.utils.multiclass import check_classification_targets, unique_labels
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, validate_data
 
 from maxmargin import _native
@@ -46,6 +47,11 @@ def _refuse_corrupt(X: Any) -> None:
     """CSR of floats is checked as it becomes a Design; everything else before scikit-learn converts it."""
     if sp.issparse(X) and (X.format != "csr" or X.dtype not in VALUE_TYPES):
         check_structure(X)
+
+
+def seed_of(random_state: Any) -> int:
+    """The seed that `random_state` stands for; None is 0."""
+    return 0 if random_state is None else int(check_random_state(random_state).randint(2**31 - 1))
 
 
 class LinearMachine(BaseEstimator, ABC):  # type: ignore[misc]
@@ -158,6 +164,23 @@ class LinearClassifier(ClassifierMixin, LinearMachine):  # type: ignore[misc]
         X, y = super()._validated_arrays(X, y, reset)
         check_classification_targets(y)
         return X, y
+
+    def _named_classes(self, classes: Any, first: bool) -> NDArray[Any]:
+        """The labels that `partial_fit` was told of in its first call."""
+        name = type(self).__name__
+        if first and classes is None:
+            raise ValueError(f"{name}.partial_fit(classes=None): the first call must name all classes.")
+        known = np.asarray(unique_labels(classes)) if first else self.classes_
+        if not first and classes is not None and not np.array_equal(unique_labels(classes), known):
+            raise ValueError(f"{name}.partial_fit(classes): the first call named {known.tolist()}.")
+        if len(known) < 2:
+            raise ValueError(f"{name}.partial_fit(classes): two classes or more are needed, not {known.tolist()}.")
+        return known
+
+    def _check_named(self, y: NDArray[Any], known: NDArray[Any]) -> None:
+        """`partial_fit` takes no other labels."""
+        if not np.isin(y, known).all():
+            raise ValueError(f"{type(self).__name__}.partial_fit(y): y holds labels that the first call did not name.")
 
     def _check_classes(self, y: NDArray[Any], weighs: NDArray[np.bool_]) -> None:
         """Two classes at least must have weight."""

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.metaestimators import available_if
-from sklearn.utils.multiclass import unique_labels
 
 from maxmargin.certificate import unbounded
 from maxmargin.estimators.certified import CertifiedClassifier
@@ -197,8 +196,7 @@ class LinearSVC(CertifiedClassifier):
         first = not hasattr(self, "_streams")
         known = self._named_classes(classes, first)
         design, y, weight = self._validated(X, y, sample_weight, reset=first)
-        if not np.isin(y, known).all():
-            raise ValueError("LinearSVC.partial_fit(y): y holds labels that the first call did not name.")
+        self._check_named(y, known)
         self._check_range(design)
         objective = self._objective(known)
         problems = objective.problems(design, y, weight)
@@ -223,16 +221,6 @@ class LinearSVC(CertifiedClassifier):
     def _publish(self, objective: Objective, solutions: tuple[Solution, ...], rows: int) -> None:
         super()._publish(objective, solutions, rows)
         self.__dict__.pop("_streams", None)  # a model of other rows: `partial_fit` cannot go on from the old ones
-
-    def _named_classes(self, classes: Any, first: bool) -> NDArray[Any]:
-        if first and classes is None:
-            raise ValueError("LinearSVC.partial_fit(classes=None): the first call must name all classes.")
-        known = np.asarray(unique_labels(classes)) if first else self.classes_
-        if not first and classes is not None and not np.array_equal(unique_labels(classes), known):
-            raise ValueError(f"LinearSVC.partial_fit(classes): the first call named {known.tolist()}.")
-        if len(known) < 2:
-            raise ValueError(f"LinearSVC.partial_fit(classes): two classes or more are needed, not {known.tolist()}.")
-        return known
 
     def _refuse(self) -> None:
         """Say no to what scikit-learn's class offers and this one does not, naming what to use instead."""

@@ -10,11 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import _fit_context
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.multiclass import unique_labels
 
-from maxmargin.estimators.linear import LinearClassifier, all_or_nothing
+from maxmargin.estimators.linear import LinearClassifier, all_or_nothing, seed_of
 from maxmargin.perceptron import Ending, Halfplane, MistakeRecord, Updates, advance, record, reference_halfspace, row_lengths
 from maxmargin.reductions import one_vs_rest
 from maxmargin.solvers import Watch
@@ -179,16 +177,9 @@ class Perceptron(LinearClassifier):
             With the rows learnt.
         """
         first = not hasattr(self, "_states")
-        if first and classes is None:
-            raise ValueError("Perceptron.partial_fit(classes=None): the first call must name all classes.")
+        known = self._named_classes(classes, first)
         _, y, design = self._validated_data(X, y, reset=first)
-        known = unique_labels(classes) if first else self.classes_
-        if not first and classes is not None and not np.array_equal(unique_labels(classes), known):
-            raise ValueError(f"Perceptron.partial_fit(classes): the first call named {known.tolist()}.")
-        if not np.isin(y, known).all():
-            raise ValueError("Perceptron.partial_fit(y): y holds labels that the first call did not name.")
-        if len(known) < 2:
-            raise ValueError(f"Perceptron.partial_fit(classes): two classes or more are needed, not {known.tolist()}.")
+        self._check_named(y, known)
         self._check_range(design)
         updates, watch = self._updates(), Watch(self.max_time)
         targets = one_vs_rest(np.searchsorted(known, y), len(known))
@@ -210,7 +201,7 @@ class Perceptron(LinearClassifier):
         return X, y, self._design(X)
 
     def _updates(self) -> Updates:
-        seed = 0 if self.random_state is None else int(check_random_state(self.random_state).randint(2**31 - 1))
+        seed = seed_of(self.random_state)
         return Updates(self.update == "normalized", self.order, float(self.margin), bool(self.fit_intercept), seed)
 
     def _publish(self, ending: Ending) -> None:
